@@ -13,12 +13,12 @@
 
 /* ---- What a design says of itself ------------------------------------------------------------ */
 
-enum { HD_OWN_MOST = 1 << 13 /* bytes of a design's own part */ };
+enum { HD_STATE_MOST = 1 << 13 /* bytes of a design's state */ };
 
 typedef struct hd_word hd_word; /* concurrency/word.h */
 
-/* What a design's own part of a table's state begins with. */
-typedef struct hd_gpu_own {
+/* What a design's state of a table on a backend begins with. */
+typedef struct hd_gpu_state {
     hd_info info;
     bool device; /* on a device, or on the host machine */
     /* Windows of lists, fetches and passes have no more items than this. 0: as suits the design. */
@@ -29,7 +29,7 @@ typedef struct hd_gpu_own {
     uint64_t *op;    /* (HD_OP_COUNT_): and operations of mixed batches. NULL: kernels count none */
     uint64_t *sum;   /* one word, for a number that kernels add up and the caller wants in this machine's memory */
     hd_word *word;   /* of the batch lock group3                 */
-} hd_gpu_own;
+} hd_gpu_state;
 
 /* Some buckets of a table on a device, and host memory for what of them is read (HD_PART_KEYS, ...). */
 typedef struct hd_part {
@@ -61,30 +61,30 @@ static inline uint64_t hd_launch_blocks(const hd_launcher *l, uint64_t lanes, ui
 /* What a design grows in place with. Failures end what was asked. */
 typedef struct hd_gpu_machine {
     hd_launcher on; /* runs in its order */
-    /* HD_APART or HD_HOST_MEMORY; filled, and its address is in the own part */
+    /* HD_APART or HD_HOST_MEMORY; filled, and its address is in the state */
     hd_status (*take)(void *self, const hd_memory *piece);
     void (*give)(void *self, const hd_memory *piece);                           /* and that is NULL again */
     hd_status (*read)(void *self, void *here, const void *there, size_t bytes); /* when all that was launched has run */
     void *self;
 } hd_gpu_machine;
 
-/* Parts, by a design's own part of a table on a device. */
+/* Parts, by a design's state of a table on a device. */
 typedef struct hd_gpu_parts {
-    uint64_t (*bytes)(const void *own, uint64_t buckets);
+    uint64_t (*bytes)(const void *state, uint64_t buckets);
     /* What of the part is where (HD_MEMORY_MOST). */
-    int (*planes)(const void *own, const hd_part *p, hd_plane *all);
+    int (*planes)(const void *state, const hd_part *p, hd_plane *all);
     /* hd_backend.next and put_at within the part; e->slot is the table's. 0: no entry; then e->slot is behind it. */
-    size_t (*next)(const void *own, const hd_part *p, hd_entry *e, size_t most);
-    bool (*put_at)(const void *own, const hd_part *p, const hd_entry *e);
+    size_t (*next)(const void *state, const hd_part *p, hd_entry *e, size_t most);
+    bool (*put_at)(const void *state, const hd_part *p, const hd_entry *e);
     /* As it is in an empty table. */
-    void (*clear)(const void *own, const hd_part *p);
+    void (*clear)(const void *state, const hd_part *p);
     /* hd_backend.learn, in this machine's memory. NULL where the reference has none. */
-    hd_status (*learn)(void *own, const hd_seams *s, const hd_keys *keys);
+    hd_status (*learn)(void *state, const hd_seams *s, const hd_keys *keys);
     /* The parts of an empty table were filled, and are on the device: launches what the rest of the table needs. NULL:
      * nothing. */
-    hd_status (*filled)(void *own, const hd_gpu_machine *m);
+    hd_status (*filled)(void *state, const hd_gpu_machine *m);
     /* Before a walk whose caller may change values: launches what the rest of the table needs. NULL: nothing. */
-    hd_status (*changing)(void *own, const hd_gpu_machine *m);
+    hd_status (*changing)(void *state, const hd_gpu_machine *m);
 } hd_gpu_parts;
 
 /* The design's reference (hd_design.ref) checks and completes shapes, walks, moves. On the host machine it has the
@@ -96,94 +96,94 @@ struct hd_gpu {
     /* A kernel of each module (compiled file) of the design's; NULL: module i is behind the last. */
     const void *(*cuda_module)(uint32_t i);
     uint32_t word_enter, word_leave; /* kernels: hd_word_enter, hd_word_leave */
-    size_t own_bytes;                /* of a struct that begins with a hd_gpu_own; at most HD_OWN_MOST */
+    size_t state_bytes;              /* of a struct that begins with a hd_gpu_state; at most HD_STATE_MOST */
 
     /* What the configuration left open is what suits kernels. */
     void (*usual)(hd_info *info);
-    /* own is zero but for its hd_gpu_own: sizes are known then, and no address. */
-    void (*begin)(void *own);
+    /* The state is zero but for its hd_gpu_state: sizes are known then, and no address. */
+    void (*begin)(void *state);
     /* Each array of the table, at most HD_MEMORY_MOST; how many. */
-    int (*memory)(const void *own, hd_memory *all);
+    int (*memory)(const void *state, hd_memory *all);
     /* All arrays have their addresses, and what they are filled with. */
-    void (*taken)(void *own);
+    void (*taken)(void *state);
     /* Of a state of the reference: what hd_memory.twin is in. */
     void *(*view_of)(void *entries);
 
     /* On the host machine: before a batch's launches are queued and after they ran, well or not. `entries` is the
      * reference's state. */
-    void (*before)(void *own, void *entries);
-    void (*after)(void *own, void *entries, bool good);
+    void (*before)(void *state, void *entries);
+    void (*after)(void *state, void *entries, bool good);
 
     /* On a device: makes the table an empty one, as far as filling its pieces did not. NULL: there are no kernels for
      * devices. */
-    hd_status (*empty)(void *own, const hd_launcher *l);
+    hd_status (*empty)(void *state, const hd_launcher *l);
     /* A state of the reference that entries can be brought into. */
-    hd_status (*open_here)(const void *own, const hd_seams *s, void **staged);
+    hd_status (*open_here)(const void *state, const hd_seams *s, void **staged);
     /* Whether the batch, by kernel row `row`, uses room of which the table has one: it runs apart from all such. */
-    bool (*lists)(const void *own, uint32_t row, const hd_batch *b);
+    bool (*lists)(const void *state, uint32_t row, const hd_batch *b);
     /* Whether the batch needs memory that the table has not yet (hd_backend.prepare): the piece, HD_APART, and in info
      * what the table is then. Itself NULL: no batch does. */
-    bool (*needs)(const void *own, const hd_batch *b, hd_memory *piece, hd_info *info);
+    bool (*needs)(const void *state, const hd_batch *b, hd_memory *piece, hd_info *info);
 
     /* Runs the batch by kernel row `row`; its arrays are where kernels reach them. */
-    hd_status (*launch)(void *own, const hd_launcher *l, uint32_t row, const hd_batch *b, hd_when when);
+    hd_status (*launch)(void *state, const hd_launcher *l, uint32_t row, const hd_batch *b, hd_when when);
     /* Grows or shrinks the table where it is. info becomes what the table is then, also where it fails; its
      * memory_bytes leave out what the backend adds. `memory` tells of what was taken and no more of what was given;
      * where it fails before anything was moved, all is as it was. entries: on the host machine the reference's state,
      * whose memory is taken and given like the rest; on a device NULL. Where the reference has resize. */
-    hd_status (*resize)(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info);
+    hd_status (*resize)(void *state, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info);
     /* Likewise: the table may take so many bytes of the device's memory from now on, 0: any (hd_backend.set_near). */
-    hd_status (*set_near)(void *own, void *entries, const hd_gpu_machine *m, uint64_t near_bytes, hd_info *info);
+    hd_status (*set_near)(void *state, void *entries, const hd_gpu_machine *m, uint64_t near_bytes, hd_info *info);
     /* Launches the kernels that move all entries and pins into table `to`, which has a multiple of the buckets of table
-     * `from`. Both are own parts; the machine's pieces are taken for `to`. Planes of `to` may begin with the memory of
+     * `from`. Both are states; the machine's pieces are taken for `to`. Planes of `to` may begin with the memory of
      * those of `from`. The last launch moves everything; no launch before it changes a table. When it has moved all
      * buckets of `from`, `*moved`, a word of the machine, is their number. NULL: the reference moves entries. */
     hd_status (*grow)(void *from, void *to, const hd_gpu_machine *m, uint64_t **moved);
     /* On a device: launches a kernel that reads the device's clock, and where it leaves it. NULL: the design has no
      * HD_CLOCK_DEVICE. */
-    hd_status (*read_clock)(void *own, const hd_launcher *l, uint64_t **ns);
+    hd_status (*read_clock)(void *state, const hd_launcher *l, uint64_t **ns);
     /* On a device: HD_ECORRUPT and the first invariant that fails, by a kernel. NULL: the reference checks a copy in
      * host memory (planes). */
-    hd_status (*check)(void *own, const hd_gpu_machine *m);
+    hd_status (*check)(void *state, const hd_gpu_machine *m);
     /* Of a table on a device, in host memory. NULL: for a walk the whole table is copied there (planes). */
     const hd_gpu_parts *parts;
     /* On a device: fills a view (heddle_view.h). NULL where the reference has none. */
-    void (*view)(const void *own, hd_view *view);
+    void (*view)(const void *state, hd_view *view);
     /* Checks of the configuration what the reference's shape cannot (HD_EINVAL names the field), and corrects info.
      * device: the table is on a device, not on the host machine. NULL: nothing. */
     hd_status (*shape)(const hd_config *c, hd_info *info, bool device);
     /* On a device: hd_backend.extents and recovered. The extents are HD_HOST_MEMORY. NULL: there are no files. */
-    int (*extents)(const void *own, hd_extent *all);
-    hd_status (*recovered)(void *own, const hd_gpu_machine *m, hd_recovery *did);
+    int (*extents)(const void *state, hd_extent *all);
+    hd_status (*recovered)(void *state, const hd_gpu_machine *m, hd_recovery *did);
     /* On a device: hd_backend.changed. NULL: any page may have changed. */
-    hd_status (*changed)(void *own, const hd_gpu_machine *m, uint8_t *page, uint64_t pages);
+    hd_status (*changed)(void *state, const hd_gpu_machine *m, uint8_t *page, uint64_t pages);
     /* On a device: hd_backend.arrange. */
-    hd_status (*arrange)(void *own, const hd_gpu_machine *m);
+    hd_status (*arrange)(void *state, const hd_gpu_machine *m);
     /* On a device: planes have got new bytes; launches what the rest of the table needs. NULL: nothing. */
-    hd_status (*settled)(void *own, const hd_gpu_machine *m);
+    hd_status (*settled)(void *state, const hd_gpu_machine *m);
     /* Where the reference has room_for: the same on a machine, as resize does. */
-    hd_status (*room_for)(void *own, void *entries, const hd_gpu_machine *m, const uint64_t *key, uint64_t n,
+    hd_status (*room_for)(void *state, void *entries, const hd_gpu_machine *m, const uint64_t *key, uint64_t n,
                           hd_info *info, bool *made);
 };
 
 /* The arrays that a backend takes; what kernels may touch besides the arrays of a batch; what of `staged`, a state of
  * the reference, is where, and which of it is pinned (may be NULL). HD_MEMORY_MOST; how many. */
-static inline int hd_gpu_taken(const hd_gpu *gpu, const void *own, hd_memory *all)
+static inline int hd_gpu_taken(const hd_gpu *gpu, const void *state, hd_memory *all)
 {
-    return hd_memory_taken(all, gpu->memory(own, all), ((const hd_gpu_own *)own)->device);
+    return hd_memory_taken(all, gpu->memory(state, all), ((const hd_gpu_state *)state)->device);
 }
-static inline int hd_gpu_regions(const hd_gpu *gpu, const void *own, hd_region *regions)
+static inline int hd_gpu_regions(const hd_gpu *gpu, const void *state, hd_region *regions)
 {
     hd_memory all[HD_MEMORY_MOST];
-    int n = gpu->memory(own, all);
-    return hd_memory_regions(own, all, n, regions);
+    int n = gpu->memory(state, all);
+    return hd_memory_regions(state, all, n, regions);
 }
-static inline int hd_gpu_planes(const hd_gpu *gpu, const void *own, void *staged, bool values, hd_plane *planes,
+static inline int hd_gpu_planes(const hd_gpu *gpu, const void *state, void *staged, bool values, hd_plane *planes,
                                 bool *pinned)
 {
     hd_memory all[HD_MEMORY_MOST];
-    int n = gpu->memory(own, all);
-    return hd_memory_planes(own, all, n, gpu->view_of(staged), values, planes, pinned);
+    int n = gpu->memory(state, all);
+    return hd_memory_planes(state, all, n, gpu->view_of(staged), values, planes, pinned);
 }
 /* Bytes of scratch, which a table takes beside what the reference counts. */
 uint64_t hd_gpu_scratch(const hd_gpu *gpu, const hd_info *info, bool device);
@@ -198,17 +198,17 @@ static inline hd_status hd_gpu_shape(const hd_design *d, const hd_config *c, hd_
 /* What a table is to become: n, by hd_gpu.resize or set_near; or, where `how` is NULL, what room_for makes of these n
  * keys. */
 typedef struct hd_gpu_change {
-    hd_status (*how)(void *own, void *entries, const hd_gpu_machine *m, uint64_t n, hd_info *info);
+    hd_status (*how)(void *state, void *entries, const hd_gpu_machine *m, uint64_t n, hd_info *info);
     uint64_t n;
     const uint64_t *key; /* (n) */
     bool *made;
 } hd_gpu_change;
 
-static inline hd_status hd_gpu_become(const hd_gpu *gpu, const hd_gpu_change *to, void *own, void *entries,
+static inline hd_status hd_gpu_become(const hd_gpu *gpu, const hd_gpu_change *to, void *state, void *entries,
                                       const hd_gpu_machine *m, hd_info *info)
 {
-    if (to->how) return to->how(own, entries, m, to->n, info);
-    return gpu->room_for(own, entries, m, to->key, to->n, info, to->made);
+    if (to->how) return to->how(state, entries, m, to->n, info);
+    return gpu->room_for(state, entries, m, to->key, to->n, info, to->made);
 }
 
 /* ---- A batch's arrays ------------------------------------------------------------------------ */
@@ -244,19 +244,19 @@ static inline bool hd_array_is_out(const hd_array *a) { return a->flow != HD_FLO
  * Lists stay where they are. */
 hd_batch hd_batch_cut(const hd_batch *b, uint32_t value_bytes, uint64_t first, uint64_t n);
 
-/* Gives back those of n pieces of an own part that are there, the last one first. */
-static inline void hd_machine_give(const hd_gpu_machine *m, const void *own, const hd_memory *all, int n)
+/* Gives back those of n pieces of a state that are there, the last one first. */
+static inline void hd_machine_give(const hd_gpu_machine *m, const void *state, const hd_memory *all, int n)
 {
     while (n-- > 0)
-        if (all[n].count && hd_field(own, all[n].field)) m->give(m->self, &all[n]);
+        if (all[n].count && hd_field(state, all[n].field)) m->give(m->self, &all[n]);
 }
-/* Takes n pieces of an own part, whose addresses are NULL: all of them, or none. */
-static inline hd_status hd_machine_take(const hd_gpu_machine *m, const void *own, const hd_memory *all, int n)
+/* Takes n pieces of a state, whose addresses are NULL: all of them, or none. */
+static inline hd_status hd_machine_take(const hd_gpu_machine *m, const void *state, const hd_memory *all, int n)
 {
     hd_status status = HD_OK;
     for (int i = 0; i < n && !status; i++)
         if (all[i].count) status = m->take(m->self, &all[i]);
-    if (status) hd_machine_give(m, own, all, n);
+    if (status) hd_machine_give(m, state, all, n);
     return status;
 }
 

@@ -35,17 +35,18 @@ uint64_t hd_memory_scratch(const hd_memory *all, int n)
     return bytes;
 }
 
-static uint8_t *address(const void *own, const hd_memory *m)
+static uint8_t *address(const void *state, const hd_memory *m)
 {
-    uint8_t *p = (uint8_t *)hd_field(own, m->field);
+    uint8_t *p = (uint8_t *)hd_field(state, m->field);
     return p && m->put == HD_WITHIN ? p + m->within : p;
 }
 
-int hd_memory_regions(const void *own, const hd_memory *all, int n, hd_region *regions)
+int hd_memory_regions(const void *state, const hd_memory *all, int n, hd_region *regions)
 {
     int known = 0;
     for (int i = 0; i < n; i++)
-        if (all[i].name) regions[known++] = (hd_region){ address(own, &all[i]), hd_memory_size(&all[i]), all[i].name };
+        if (all[i].name)
+            regions[known++] = (hd_region){ address(state, &all[i]), hd_memory_size(&all[i]), all[i].name };
     return known;
 }
 
@@ -54,13 +55,13 @@ static bool is_copied(const hd_memory *m, bool values)
     return m->holds == HD_HOLDS_ENTRIES || m->holds == HD_HOLDS_MIRROR || (values && m->holds == HD_HOLDS_VALUES);
 }
 
-int hd_memory_planes(const void *own, const hd_memory *all, int n, void *view, bool values, hd_plane *planes,
+int hd_memory_planes(const void *state, const hd_memory *all, int n, void *view, bool values, hd_plane *planes,
                      bool *pinned)
 {
     int copied = 0;
     for (int i = 0; i < n; i++) {
         const hd_memory *m = &all[i];
-        uint8_t *there = address(own, m), *here = (uint8_t *)view + m->twin;
+        uint8_t *there = address(state, m), *here = (uint8_t *)view + m->twin;
         if (!there || !is_copied(m, values)) continue;
         if (m->put != HD_WITHIN) here = (uint8_t *)hd_field(view, m->twin) + m->twin_from;
         if (pinned) pinned[copied] = m->put == HD_HOST_MEMORY;
@@ -71,13 +72,13 @@ int hd_memory_planes(const void *own, const hd_memory *all, int n, void *view, b
 
 uint64_t hd_gpu_scratch(const hd_gpu *gpu, const hd_info *info, bool device)
 {
-    _Alignas(max_align_t) unsigned char own[HD_OWN_MOST];
+    _Alignas(max_align_t) unsigned char state[HD_STATE_MOST];
     hd_memory all[HD_MEMORY_MOST];
-    hd_gpu_own *o = (hd_gpu_own *)(void *)own;
-    HD_ASSERT(gpu->own_bytes <= HD_OWN_MOST, "a design's own part is too large");
-    memset(own, 0, gpu->own_bytes);
+    hd_gpu_state *o = (hd_gpu_state *)(void *)state;
+    HD_ASSERT(gpu->state_bytes <= HD_STATE_MOST, "a design's state is too large");
+    memset(state, 0, gpu->state_bytes);
     o->info = *info;
     o->device = device;
-    gpu->begin(own);
-    return hd_memory_scratch(all, gpu->memory(own, all));
+    gpu->begin(state);
+    return hd_memory_scratch(all, gpu->memory(state, all));
 }

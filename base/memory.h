@@ -20,9 +20,9 @@ enum {
 /* Where an array is on a device; the host machine takes each by itself. */
 typedef enum hd_put {
     HD_TOGETHER,    /* all of these are one allocation ...                                              */
-    HD_OF_BATCH,    /* ... with these, which keep nothing from one batch to the next (hd_gpu_own.window_most) */
+    HD_OF_BATCH,    /* ... with these, which keep nothing from one batch to the next (hd_gpu_state.window_most) */
     HD_APART,       /* an allocation of its own                                                         */
-    HD_GROWS,       /* likewise, which can grow (hd_gpu_own.page)                                       */
+    HD_GROWS,       /* likewise, which can grow (hd_gpu_state.page)                                       */
     HD_HOST_MEMORY, /* this machine's memory, pinned                                                    */
     HD_WITHIN       /* a part of the array that has the same `field`: kernels touch only such parts of it */
 } hd_put;
@@ -36,11 +36,11 @@ typedef enum hd_holds {
     HD_HOLDS_MIRROR   /* room on every machine; what a device has of it is copied                */
 } hd_holds;
 
-/* An array. Its address is a pointer in the design's own part of the table's state. */
+/* An array. Its address is a pointer in the design's state of the table. */
 typedef struct hd_memory {
     const char *what;     /* as messages call it */
     const char *name;     /* as findings of the host machine call it; NULL: kernels may not touch it */
-    size_t field;         /* where in the own part its address is */
+    size_t field;         /* where in the state its address is */
     uint64_t count, size; /* bytes of one; 0 of either: there is none, and its address is NULL */
     int fill;             /* the byte that it is filled with, or HD_AS_IT_COMES */
     hd_put put;
@@ -89,10 +89,10 @@ int hd_memory_taken(hd_memory *all, int n, bool device);
 /* Bytes of those that are taken on every machine, besides pinned ones. */
 uint64_t hd_memory_scratch(const hd_memory *all, int n);
 /* What kernels may touch; how many. */
-int hd_memory_regions(const void *own, const hd_memory *all, int n, hd_region *regions);
+int hd_memory_regions(const void *state, const hd_memory *all, int n, hd_region *regions);
 /* What is copied between a device and the reference's view; how many. pinned: of each, whether it is HD_HOST_MEMORY;
  * may be NULL. */
-int hd_memory_planes(const void *own, const hd_memory *all, int n, void *view, bool values, hd_plane *planes,
+int hd_memory_planes(const void *state, const hd_memory *all, int n, void *view, bool values, hd_plane *planes,
                      bool *pinned);
 
 /* A part of the words that kernels count in (HD_WITHIN); field: where their address is. */

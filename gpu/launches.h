@@ -36,7 +36,7 @@ static inline const char *gpu_unsupported_row(const char *(*unsupported)(hd_op o
 }
 
 /* The kernel's description of the batch. kept: what is the same for all batches, of which the addresses of scratch. */
-static inline gpu_batch gpu_batch_of(const gpu_batch *kept, const hd_gpu_own *gpu, const hd_batch *b)
+static inline gpu_batch gpu_batch_of(const gpu_batch *kept, const hd_gpu_state *gpu, const hd_batch *b)
 {
     gpu_batch a = *kept;
     a.tally = gpu->tally;
@@ -67,14 +67,14 @@ static inline gpu_batch gpu_batch_of(const gpu_batch *kept, const hd_gpu_own *gp
 }
 
 /* Items that list their misses at a time. */
-static inline uint64_t gpu_list_window(const hd_gpu_own *gpu)
+static inline uint64_t gpu_list_window(const hd_gpu_state *gpu)
 {
     enum { MOST = 1 << 20 };
     return gpu->window_most && gpu->window_most < MOST ? gpu->window_most : MOST;
 }
 
-/* The scratch of batches that list; at: where the gpu_batch with its addresses is in the own part. How many rows. */
-static inline int gpu_list_memory(const hd_gpu_own *gpu, size_t at, hd_memory *all)
+/* The scratch of batches that list; at: where the gpu_batch with its addresses is in the state. How many rows. */
+static inline int gpu_list_memory(const hd_gpu_state *gpu, size_t at, hd_memory *all)
 {
     /* clang-format off */
     const hd_memory rows[] = {
@@ -88,9 +88,9 @@ static inline int gpu_list_memory(const hd_gpu_own *gpu, size_t at, hd_memory *a
 }
 
 /* hd_gpu.lists */
-static inline bool gpu_batch_lists(const void *own, uint32_t row, const hd_batch *b)
+static inline bool gpu_batch_lists(const void *state, uint32_t row, const hd_batch *b)
 {
-    (void)own, (void)row;
+    (void)state, (void)row;
     return !b->each && (b->op == HD_OP_FIND_MISSED || b->op == HD_OP_EXPORT || b->op == HD_OP_EXPORT_IF);
 }
 

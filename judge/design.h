@@ -106,7 +106,7 @@ typedef struct judge_design {
     fixture_kernel (*kernel)(uint32_t row); /* default: from `row`, with `queue` */
 
     /* ---- A fixture's table --------------------------------------------------------------------- */
-    /* Default: host: the design's own part (hd_gpu.own_bytes), with which a larger table begins */
+    /* Default: host: the design's state (hd_gpu.state_bytes), with which a larger table begins */
     size_t table_size;
     size_t args_size; /* of fixture_part.args, which `args` fills. Default: the table's */
     /* Completes s->table, but for its memory. HD_EINVAL says why there is no such table. host: it is complete already;

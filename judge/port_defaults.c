@@ -37,7 +37,7 @@ judge_small fixture_wide(const judge_design *d) { return d->wide.slots ? d->wide
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-size_t fixture_table_size(const judge_design *d) { return d->table_size ? d->table_size : d->host->gpu->own_bytes; }
+size_t fixture_table_size(const judge_design *d) { return d->table_size ? d->table_size : d->host->gpu->state_bytes; }
 
 /* Never 0: fixtures allocate it. */
 size_t fixture_args_size(const judge_design *d) { return d->args_size ? d->args_size : fixture_table_size(d); }

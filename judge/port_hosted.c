@@ -12,9 +12,9 @@
 #include "judge/making.h"
 #include "lib/backend_host.h"
 
-static hd_gpu_own *own_of(void *table) { return (hd_gpu_own *)table; }
+static hd_gpu_state *state_of(void *table) { return (hd_gpu_state *)table; }
 
-uint32_t hosted_value_bytes(const void *table) { return ((const hd_gpu_own *)table)->info.value_bytes; }
+uint32_t hosted_value_bytes(const void *table) { return ((const hd_gpu_state *)table)->info.value_bytes; }
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
@@ -60,11 +60,11 @@ const char *hosted_unsupported(const judge_design *d, uint32_t row, const hd_cas
 enum { ENTRIES_MOST = 1 << 20, MEMORY_MOST = 1 << 28 };
 
 /* The arrays that the fixture takes for it. A fixture's memory may not be written yet: the shape alone counts. */
-static int taken_by(const fixture *s, const void *own, hd_memory *all)
+static int taken_by(const fixture *s, const void *state, hd_memory *all)
 {
     const hd_gpu *gpu = s->design->host->gpu;
-    _Alignas(max_align_t) unsigned char shaped[HD_OWN_MOST];
-    memcpy(shaped, own, gpu->own_bytes);
+    _Alignas(max_align_t) unsigned char shaped[HD_STATE_MOST];
+    memcpy(shaped, state, gpu->state_bytes);
     gpu->begin(shaped);
     return hd_gpu_taken(gpu, shaped, all);
 }
@@ -73,18 +73,18 @@ hd_status hosted_shape(fixture *s, const hd_case *c)
 {
     const judge_design *d = s->design;
     hd_memory all[HD_MEMORY_MOST];
-    hd_gpu_own *own = own_of(s->table);
-    hd_status status = info_of(d, c, &own->info);
+    hd_gpu_state *state = state_of(s->table);
+    hd_status status = info_of(d, c, &state->info);
     if (status) return status;
-    if (own->info.capacity > ENTRIES_MOST || own->info.memory_bytes > MEMORY_MOST)
+    if (state->info.capacity > ENTRIES_MOST || state->info.memory_bytes > MEMORY_MOST)
         return hd_fail(HD_EINVAL, "case: a fixture has at most %d entries and %d MiB; this is a large one",
                        ENTRIES_MOST, MEMORY_MOST >> 20);
-    s->keys = own->info.keys;
-    own->device = !d->memory; /* then no memory is in the reference's state */
-    d->host->gpu->begin(own);
-    if (taken_by(s, own, all) > JUDGE_MEMORY_MOST)
+    s->keys = state->info.keys;
+    state->device = !d->memory; /* then no memory is in the reference's state */
+    d->host->gpu->begin(state);
+    if (taken_by(s, state, all) > JUDGE_MEMORY_MOST)
         return hd_fail(HD_EINVAL, "case: the table of a fixture has at most %d regions", JUDGE_MEMORY_MOST);
-    return d->apply && d->check ? HD_OK : d->host->gpu->open_here(own, &hd_seams_os, &s->reference);
+    return d->apply && d->check ? HD_OK : d->host->gpu->open_here(state, &hd_seams_os, &s->reference);
 }
 
 uint32_t hosted_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST])
@@ -132,16 +132,16 @@ uint32_t hosted_growth_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MO
 {
     enum { SOMEWHERE = 4096 };
     _Alignas(max_align_t) static unsigned char somewhere[SOMEWHERE];
-    _Alignas(max_align_t) unsigned char own[HD_OWN_MOST];
+    _Alignas(max_align_t) unsigned char state[HD_STATE_MOST];
     const hd_gpu *gpu = s->design->host->gpu;
     growth_list list = { all, n };
     const hd_gpu_machine m = { { .launch = launch_nothing, .blocks_most = 1 }, list_piece, give, read_zeros, &list };
     hd_memory was[HD_MEMORY_MOST];
-    hd_info info = ((const hd_gpu_own *)s->table)->info;
-    memcpy(own, s->table, gpu->own_bytes);
-    gpu->begin(own);
-    for (int i = 0, n = hd_gpu_taken(gpu, own, was); i < n; i++) hd_field_set(own, was[i].field, somewhere);
-    return gpu->resize(own, NULL, &m, s->part[0].kernel->grows_to, &info) ? 0 : list.n - n;
+    hd_info info = ((const hd_gpu_state *)s->table)->info;
+    memcpy(state, s->table, gpu->state_bytes);
+    gpu->begin(state);
+    for (int i = 0, n = hd_gpu_taken(gpu, state, was); i < n; i++) hd_field_set(state, was[i].field, somewhere);
+    return gpu->resize(state, NULL, &m, s->part[0].kernel->grows_to, &info) ? 0 : list.n - n;
 }
 
 void hosted_taken(const judge_design *d, void *table) { d->host->gpu->taken(table); }
@@ -158,15 +158,15 @@ static int room_of(const fixture *s, uint32_t k, hd_memory all[HD_MEMORY_MOST])
     return n;
 }
 
-/* The table's own part. One window holds all items, unless the kernel is to have more of them. */
+/* The table's state. One window holds all items, unless the kernel is to have more of them. */
 static void begin_part(fixture *s, uint32_t k)
 {
     fixture_part *p = &s->part[k];
-    hd_gpu_own *own = own_of(p->args);
-    memcpy(own, s->table, fixture_table_size(s->design));
-    own->window_most = p->kernel && p->kernel->window ? p->kernel->window : p->arrays.most + 1;
-    own->tally = p->tally;
-    if (own->op) own->op = p->op_tally;
+    hd_gpu_state *state = state_of(p->args);
+    memcpy(state, s->table, fixture_table_size(s->design));
+    state->window_most = p->kernel && p->kernel->window ? p->kernel->window : p->arrays.most + 1;
+    state->tally = p->tally;
+    if (state->op) state->op = p->op_tally;
 }
 
 void hosted_lay_part(fixture *s, uint32_t k)
@@ -176,7 +176,7 @@ void hosted_lay_part(fixture *s, uint32_t k)
     if (s->design->mix) p->op_tally = (uint64_t *)fixture_room(s, "op tally", HD_OP_COUNT_ * 8, false);
     if (p->op_tally) memset(p->op_tally, 0, HD_OP_COUNT_ * 8);
     begin_part(s, k);
-    if (!own_of(p->args)->op) p->op_tally = NULL; /* its kernels count none */
+    if (!state_of(p->args)->op) p->op_tally = NULL; /* its kernels count none */
     int n = room_of(s, k, room);
     for (int i = 0; i < n; i++) {
         uint64_t bytes = room[i].count * room[i].size;
@@ -246,8 +246,8 @@ static hd_status launch(void *self, uint32_t kernel, const void *args, size_t ar
                         uint32_t threads)
 {
     target *t = (target *)self;
-    bool own = t->kernel->text && kernel < HD_SHARED_KERNELS; /* it stands for a row */
-    hd_host_text *text = own ? t->kernel->text : t->s->design->host->host_kernel(kernel);
+    bool stands = t->kernel->text && kernel < HD_SHARED_KERNELS; /* it stands for a row */
+    hd_host_text *text = stands ? t->kernel->text : t->s->design->host->host_kernel(kernel);
     if (threads > t->threads_most) threads = t->threads_most;
     if (blocks > t->blocks_most) blocks = t->blocks_most;
     t->launches++;
@@ -268,7 +268,7 @@ static hd_status zero(void *self, void *p, size_t bytes)
 /* What grows, and how many arrays it has taken. */
 typedef struct growing {
     const fixture *s;
-    void *own;
+    void *state;
     uint32_t n;
 } growing;
 
@@ -280,7 +280,7 @@ static hd_status take(void *self, const hd_memory *piece)
     if (g->n == s->growth_memories)
         return hd_fail(HD_EINVAL, "case: growth takes '%s', which has no place", piece->what);
     const fixture_region *r = &s->region[s->table_memories - s->growth_memories + g->n++];
-    hd_field_set(g->own, piece->field, s->memory + r->at);
+    hd_field_set(g->state, piece->field, s->memory + r->at);
     return HD_OK;
 }
 
@@ -291,12 +291,12 @@ static hd_status read_at_once(void *self, void *here, const void *there, size_t 
     return HD_OK;
 }
 
-static hd_status grow(const fixture *s, void *own, const hd_launcher *l)
+static hd_status grow(const fixture *s, void *state, const hd_launcher *l)
 {
-    growing g = { s, own, 0 };
+    growing g = { s, state, 0 };
     const hd_gpu_machine m = { *l, take, give, read_at_once, &g };
-    hd_info info = own_of(own)->info;
-    return s->design->host->gpu->resize(own, NULL, &m, s->part[0].kernel->grows_to, &info);
+    hd_info info = state_of(state)->info;
+    return s->design->host->gpu->resize(state, NULL, &m, s->part[0].kernel->grows_to, &info);
 }
 
 /* ---- Launches of a part ---------------------------------------------------------------------- */
@@ -343,7 +343,7 @@ void hosted_apply(const fixture *s, void *table, uint32_t k, const hd_batch *b)
     uint64_t tally[HD_OUTCOME_COUNT] = { 0 };
     hd_kernel row;
     uint32_t r = 0;
-    while (hd_kernel_of(d, d->ref, r, &row) && hd_kernel_unsupported(&row, &own_of(table)->info, b)) r++;
+    while (hd_kernel_of(d, d->ref, r, &row) && hd_kernel_unsupported(&row, &state_of(table)->info, b)) r++;
     if (!row.is) return;
     copy_planes(s, table, false);
     d->ref->launch(s->reference, r, b, when, tally);

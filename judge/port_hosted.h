@@ -3,7 +3,7 @@
  * port_hosted.h - ports that give their design on backend "host" (judge_design.host): the table's memory, its kernels
  * and their launches are those of the design's hd_gpu. For fixture.c, port_defaults.c, kernels.c and the ports.
  *
- * A fixture's table, and the args of each part, begin with the design's own part (hd_gpu_own), as on the backends. A
+ * A fixture's table, and the args of each part, begin with the design's state (hd_gpu_state), as on the backends. A
  * port with `memory` lays out the entries itself, as the reference does on backend "host"; without it they are where
  * they are on a device, and the reference sees a copy. The room that only one batch needs (HD_OF_BATCH) is laid for
  * each part, the rest of it with the table.
@@ -26,7 +26,7 @@ void hosted_taken(const judge_design *d, void *table);
 void hosted_args(fixture *s, uint32_t k);
 /* Makes known to the machine what kernels of part k may touch, besides the table's entries and the batch's arrays. */
 hd_status hosted_announce(const fixture *s, uint32_t k, simt_machine *m);
-/* Part k's batch; or growth, after which its args are the own part of the table that has grown. */
+/* Part k's batch; or growth, after which its args are the state of the table that has grown. */
 hd_status hosted_queue(fixture *s, uint32_t k, simt_machine *m);
 /* When part k's batch happens. */
 hd_when hosted_when(const fixture *s, uint32_t k);

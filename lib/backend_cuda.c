@@ -29,7 +29,7 @@ typedef hd_cuda cuda;
 
 enum { SEEN = HD_CUDA_SEEN, SEEN_WAYS = 4 /* addresses of arrays that were asked for */ };
 
-static hd_gpu_own *own_of(cuda *c) { return hd_cuda_own(c); }
+static hd_gpu_state *state_of(cuda *c) { return hd_cuda_state(c); }
 
 /* ---- Open and close -------------------------------------------------------------------------- */
 
@@ -52,14 +52,14 @@ void hd_cuda_close(void *state, const hd_seams *s)
     if (c->staged) c->design->ref->close(c->staged, s);
     pthread_mutex_destroy(&c->busy);
     pthread_mutex_destroy(&c->walking);
-    hd_give(s, c, 1, sizeof *c + c->gpu->own_bytes);
+    hd_give(s, c, 1, sizeof *c + c->gpu->state_bytes);
 }
 
 static hd_status make_empty(cuda *c)
 {
     hd_cuda_stream o = { c, NULL, hd_op_name(HD_OP_CLEAR), NULL };
     hd_launcher l = hd_cuda_launcher(&o);
-    hd_status status = c->gpu->empty(c->own, &l);
+    hd_status status = c->gpu->empty(c->state, &l);
     return status ? status : ASK(c, "table: an empty one", wait, NULL);
 }
 
@@ -75,7 +75,7 @@ static hd_status open_table(const hd_design *d, const hd_info *info, const hd_se
     if (code) return hd_fail(HD_ECUDA, "no CUDA device: %s", s->device->error(s->device->self, code));
 
     void *p;
-    size_t bytes = sizeof(cuda) + gpu->own_bytes;
+    size_t bytes = sizeof(cuda) + gpu->state_bytes;
     hd_status status = hd_take(s, "table", 1, bytes, &p);
     if (status) return status;
     cuda *c = (cuda *)memset(p, 0, bytes);
@@ -84,17 +84,17 @@ static hd_status open_table(const hd_design *d, const hd_info *info, const hd_se
     c->seams = s;
     c->seam = s->device;
     c->device = device;
-    own_of(c)->info = *info;
-    own_of(c)->device = true;
-    own_of(c)->page = s->allocator.device_take ? 0 : device.page;
-    own_of(c)->window_most = window_items;
-    gpu->begin(c->own);
+    state_of(c)->info = *info;
+    state_of(c)->device = true;
+    state_of(c)->page = s->allocator.device_take ? 0 : device.page;
+    state_of(c)->window_most = window_items;
+    gpu->begin(c->state);
     hd_staging_open(&c->staging, s, c->device.name);
     pthread_mutex_init(&c->busy, NULL);
     pthread_mutex_init(&c->walking, NULL);
     status = hd_cuda_take_all(c);
     if (!status && !bare) status = make_empty(c);
-    if (!status) status = hd_streams_open(&c->streams, c->seam, hd_lock_named(info->lock), own_of(c)->word, gpu);
+    if (!status) status = hd_streams_open(&c->streams, c->seam, hd_lock_named(info->lock), state_of(c)->word, gpu);
     if (status)
         hd_cuda_close(c, s);
     else
@@ -164,10 +164,10 @@ typedef struct visit {
 
 static hd_status launch_batch(cuda *c, const hd_launcher *l, const hd_batch *b, const visit *v)
 {
-    if (!v->sum_to) return c->gpu->launch(c->own, l, v->row, b, v->when);
+    if (!v->sum_to) return c->gpu->launch(c->state, l, v->row, b, v->when);
     hd_batch there = *b;
-    there.count = own_of(c)->sum;
-    hd_status status = c->gpu->launch(c->own, l, v->row, &there, v->when);
+    there.count = state_of(c)->sum;
+    hd_status status = c->gpu->launch(c->state, l, v->row, &there, v->when);
     if (status) return status;
     return ASK(c, "batch: its count", copy, v->sum_to, there.count, sizeof *v->sum_to, HD_FROM_DEVICE, b->stream);
 }
@@ -220,13 +220,13 @@ static hd_status put_with_arrays(cuda *c, const hd_batch *b, const visit *v, con
     pthread_mutex_lock(&c->busy);
     bool uncut = c->streams.capture != 0;
     pthread_mutex_unlock(&c->busy);
-    return hd_staging_run(&c->staging, b, own_of(c)->info.value_bytes, all, reach, used, uncut, put_piece, &p);
+    return hd_staging_run(&c->staging, b, state_of(c)->info.value_bytes, all, reach, used, uncut, put_piece, &p);
 }
 
 /* Whether the batch adds up a number that lies in managed or pinned memory. */
 static bool is_summed_apart(cuda *c, const hd_batch *b, const hd_array *all, const hd_reach *reach, int used)
 {
-    if (!own_of(c)->sum || !hd_op_adds_up(hd_row_of_batch(b))) return false;
+    if (!state_of(c)->sum || !hd_op_adds_up(hd_row_of_batch(b))) return false;
     for (int i = 0; i < used; i++)
         if (all[i].field == offsetof(hd_batch, count)) return reach[i] == HD_REACH_BOTH;
     return false;
@@ -236,8 +236,8 @@ static hd_status run_batch(cuda *c, uint32_t row, const hd_batch *b, hd_when whe
 {
     hd_array all[HD_ARRAYS_MOST];
     hd_reach reach[HD_ARRAYS_MOST];
-    int used = hd_batch_arrays(b, own_of(c)->info.value_bytes, all), out_of_reach = 0;
-    visit v = { row, when, { b->stream, hd_role_of_batch(b), c->gpu->lists(c->own, row, b), { 0, 0 }, NULL }, NULL };
+    int used = hd_batch_arrays(b, state_of(c)->info.value_bytes, all), out_of_reach = 0;
+    visit v = { row, when, { b->stream, hd_role_of_batch(b), c->gpu->lists(c->state, row, b), { 0, 0 }, NULL }, NULL };
     hd_status status = find_all(c, b, all, used, reach, &out_of_reach);
     if (!status) status = ASK(c, "batch: its stream", stream_state, b->stream, &v.lock.is);
     if (!status && v.lock.is.capture && when.repeats)
@@ -259,7 +259,7 @@ static hd_status run_batch(cuda *c, uint32_t row, const hd_batch *b, hd_when whe
 static int extents(void *state, hd_extent *all)
 {
     const cuda *c = (const cuda *)state;
-    return c->gpu->extents(c->own, all);
+    return c->gpu->extents(c->state, all);
 }
 
 /* Work that the table does while no batch runs. */
@@ -275,7 +275,7 @@ static hd_status run_at_rest(cuda *c, const char *what, at_rest *work, void *con
 
 static hd_status recover(cuda *c, const hd_gpu_machine *m, void *did)
 {
-    return c->gpu->recovered(c->own, m, (hd_recovery *)did);
+    return c->gpu->recovered(c->state, m, (hd_recovery *)did);
 }
 static hd_status recovered(void *state, hd_recovery *did)
 {
@@ -288,7 +288,7 @@ typedef struct page_map {
 } page_map;
 static hd_status read_changed(cuda *c, const hd_gpu_machine *m, void *map)
 {
-    return c->gpu->changed(c->own, m, ((page_map *)map)->page, ((page_map *)map)->pages);
+    return c->gpu->changed(c->state, m, ((page_map *)map)->page, ((page_map *)map)->pages);
 }
 static hd_status changed(void *state, uint8_t *page, uint64_t pages)
 {
@@ -299,7 +299,7 @@ static hd_status changed(void *state, uint8_t *page, uint64_t pages)
 
 static hd_status arrange_there(cuda *c, const hd_gpu_machine *m, void *context)
 {
-    return (void)context, c->gpu->arrange(c->own, m);
+    return (void)context, c->gpu->arrange(c->state, m);
 }
 static hd_status arrange(void *state)
 {
@@ -330,7 +330,7 @@ static hd_status view_open(void *state, void *stream, hd_view *view)
         pthread_mutex_unlock(&c->busy);
         return status;
     }
-    c->gpu->view(c->own, view);
+    c->gpu->view(c->state, view);
     return HD_OK;
 }
 
@@ -369,11 +369,11 @@ static hd_status prepare(void *state, const hd_seams *s, const hd_batch *b, hd_i
     hd_memory piece;
     hd_info then = *info;
     (void)s;
-    if (!c->gpu->needs(c->own, b, &piece, &then)) return HD_OK;
+    if (!c->gpu->needs(c->state, b, &piece, &then)) return HD_OK;
     hd_status status = hd_cuda_enter(c, &before);
-    pthread_mutex_lock(&c->busy); /* no batch reads the own part */
+    pthread_mutex_lock(&c->busy); /* no batch reads the state */
     if (!status) status = take_needed(c, b, &piece);
-    if (!status) own_of(c)->info = *info = then;
+    if (!status) state_of(c)->info = *info = then;
     pthread_mutex_unlock(&c->busy);
     return hd_cuda_leave(c, before, status);
 }

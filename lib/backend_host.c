@@ -33,11 +33,11 @@ typedef struct host {
     bool by_reference; /* batches run by the reference */
     simt_machine *machine;
     simt_config config;
-    pthread_mutex_t busy;                      /* readers come together; the machine runs for one */
-    _Alignas(max_align_t) unsigned char own[]; /* (gpu->own_bytes): a hd_gpu_own and the design's */
+    pthread_mutex_t busy;                        /* readers come together; the machine runs for one */
+    _Alignas(max_align_t) unsigned char state[]; /* (gpu->state_bytes): a hd_gpu_state and the design's */
 } host;
 
-static hd_gpu_own *own_of(host *h) { return (hd_gpu_own *)(void *)h->own; }
+static hd_gpu_state *state_of(host *h) { return (hd_gpu_state *)(void *)h->state; }
 
 /* How a thread's tables run when they are opened. */
 typedef struct usual {
@@ -60,12 +60,12 @@ static void close_table(void *state, const hd_seams *s)
 {
     host *h = (host *)state;
     hd_memory all[HD_MEMORY_MOST];
-    int n = hd_gpu_taken(h->gpu, h->own, all);
-    for (int i = 0; i < n; i++) hd_give(s, hd_field(h->own, all[i].field), all[i].count, all[i].size);
+    int n = hd_gpu_taken(h->gpu, h->state, all);
+    for (int i = 0; i < n; i++) hd_give(s, hd_field(h->state, all[i].field), all[i].count, all[i].size);
     simt_machine_close(h->machine);
     h->design->ref->close(h->entries, s);
     pthread_mutex_destroy(&h->busy);
-    hd_give(s, h, 1, sizeof *h + h->gpu->own_bytes);
+    hd_give(s, h, 1, sizeof *h + h->gpu->state_bytes);
 }
 
 static hd_status take_piece(host *h, const hd_seams *s, const hd_memory *piece)
@@ -73,18 +73,18 @@ static hd_status take_piece(host *h, const hd_seams *s, const hd_memory *piece)
     void *p = NULL;
     hd_status status = hd_take(s, piece->what, piece->count, piece->size, &p);
     if (p && piece->fill != HD_AS_IT_COMES) memset(p, piece->fill, (size_t)(piece->count * piece->size));
-    hd_field_set(h->own, piece->field, p);
+    hd_field_set(h->state, piece->field, p);
     return status;
 }
 
 static hd_status take_pieces(host *h, const hd_seams *s)
 {
     hd_memory all[HD_MEMORY_MOST];
-    int n = hd_gpu_taken(h->gpu, h->own, all);
+    int n = hd_gpu_taken(h->gpu, h->state, all);
     hd_status status = HD_OK;
     for (int i = 0; i < n && !status; i++) status = take_piece(h, s, &all[i]);
-    if (!status) h->gpu->taken(h->own);
-    own_of(h)->op = NULL; /* it has read the operations of mixed batches and counted them */
+    if (!status) h->gpu->taken(h->state);
+    state_of(h)->op = NULL; /* it has read the operations of mixed batches and counted them */
     return status;
 }
 
@@ -92,7 +92,7 @@ static hd_status open_table(const hd_design *d, const hd_info *info, const hd_se
 {
     const hd_gpu *gpu = d->gpu;
     void *p;
-    size_t bytes = sizeof(host) + gpu->own_bytes;
+    size_t bytes = sizeof(host) + gpu->state_bytes;
     hd_status status = hd_take(s, "table", 1, bytes, &p);
     if (status) return status;
     host *h = (host *)memset(p, 0, bytes);
@@ -106,8 +106,8 @@ static hd_status open_table(const hd_design *d, const hd_info *info, const hd_se
         h->blocks = usually.blocks;
         h->threads = usually.threads;
     }
-    own_of(h)->info = *info;
-    gpu->begin(h->own);
+    state_of(h)->info = *info;
+    gpu->begin(h->state);
     pthread_mutex_init(&h->busy, NULL);
     status = d->ref->open(d, info, s, &h->entries);
     if (!status) status = take_pieces(h, s);
@@ -180,7 +180,7 @@ static hd_status add_region(host *h, const void *p, uint64_t bytes, const char *
 static hd_status make_known(host *h)
 {
     hd_region all[HD_MEMORY_MOST];
-    int n = hd_gpu_regions(h->gpu, h->own, all);
+    int n = hd_gpu_regions(h->gpu, h->state, all);
     hd_status status = HD_OK;
     simt_machine_forget(h->machine);
     for (int i = 0; i < n && !status; i++)
@@ -192,7 +192,7 @@ static hd_status make_known(host *h)
 static hd_status make_arrays_known(host *h, const hd_batch *b)
 {
     hd_array all[HD_ARRAYS_MOST];
-    int n = hd_batch_arrays(b, own_of(h)->info.value_bytes, all);
+    int n = hd_batch_arrays(b, state_of(h)->info.value_bytes, all);
     hd_status status = HD_OK;
     for (int i = 0; i < n && !status; i++) status = add_region(h, all[i].p, all[i].bytes, all[i].name);
     return status;
@@ -225,7 +225,7 @@ static hd_launcher launcher_of(host *h)
 static uint64_t steps_most(host *h, uint64_t n)
 {
     const uint64_t least = 1ull << 30, each = 1ull << 14;
-    uint64_t places = own_of(h)->info.places, work = places > UINT64_MAX - n ? UINT64_MAX : places + n;
+    uint64_t places = state_of(h)->info.places, work = places > UINT64_MAX - n ? UINT64_MAX : places + n;
     return work < (UNLIMITED - least) / each ? least + work * each : UNLIMITED;
 }
 
@@ -244,25 +244,25 @@ static hd_status run_queued(host *h, const char *what, uint64_t n)
 static hd_status run_batch(host *h, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
 {
     const hd_launcher l = launcher_of(h);
-    uint64_t *counted = own_of(h)->tally;
+    uint64_t *counted = state_of(h)->tally;
     memset(counted, 0, HD_OUTCOME_COUNT * sizeof *counted);
-    h->gpu->before(h->own, h->entries);
+    h->gpu->before(h->state, h->entries);
     hd_status status = make_known(h);
     if (!status) status = make_arrays_known(h, b);
-    if (!status) status = h->gpu->launch(h->own, &l, row, b, when);
+    if (!status) status = h->gpu->launch(h->state, &l, row, b, when);
     if (status) {
         simt_machine_forget(h->machine); /* what was queued before */
         return status;
     }
     status = run_queued(h, hd_row_of_batch(b)->name, b->n);
-    h->gpu->after(h->own, h->entries, status == HD_OK);
+    h->gpu->after(h->state, h->entries, status == HD_OK);
     for (int o = 0; o < HD_OUTCOME_COUNT && !status; o++) tally[o] += counted[o];
     return status;
 }
 
 static hd_status run_by_reference(host *h, const hd_batch *b, hd_when when, uint64_t *tally)
 {
-    hd_info info = own_of(h)->info;
+    hd_info info = state_of(h)->info;
     hd_kernel k;
     info.backend = h->design->ref->name;
     hd_status status = hd_kernel_pick(&info, b, 0, &k);
@@ -288,7 +288,7 @@ static hd_status prepare(void *state, const hd_seams *s, const hd_batch *b, hd_i
 {
     host *h = (host *)state;
     hd_status status = h->design->ref->prepare(h->entries, s, b, info);
-    own_of(h)->info = *info;
+    state_of(h)->info = *info;
     return status;
 }
 
@@ -313,15 +313,15 @@ static hd_status take_more(void *self, const hd_memory *piece)
     growth *g = (growth *)self;
     hd_status status = take_piece(g->h, g->seams, piece);
     return status ? status
-                  : add_region(g->h, hd_field(g->h->own, piece->field), piece->count * piece->size, piece->what);
+                  : add_region(g->h, hd_field(g->h->state, piece->field), piece->count * piece->size, piece->what);
 }
 
 static void give_back(void *self, const hd_memory *piece)
 {
     growth *g = (growth *)self;
-    simt_machine_region_end(g->h->machine, hd_field(g->h->own, piece->field));
-    hd_give(g->seams, hd_field(g->h->own, piece->field), piece->count, piece->size);
-    hd_field_set(g->h->own, piece->field, NULL);
+    simt_machine_region_end(g->h->machine, hd_field(g->h->state, piece->field));
+    hd_give(g->seams, hd_field(g->h->state, piece->field), piece->count, piece->size);
+    hd_field_set(g->h->state, piece->field, NULL);
 }
 
 static hd_status read_grown(void *self, void *here, const void *there, size_t bytes)
@@ -338,12 +338,12 @@ static hd_status change(host *h, const hd_seams *s, const hd_gpu_change *to, hd_
     hd_gpu_machine m = { launcher_of(h), take_more, give_back, read_grown, &g };
     m.on.launch = run_more;
     m.on.self = &g;
-    h->gpu->before(h->own, h->entries);
+    h->gpu->before(h->state, h->entries);
     hd_status status = make_known(h);
-    if (!status) status = hd_gpu_become(h->gpu, to, h->own, h->entries, &m, info);
-    own_of(h)->info = *info;
+    if (!status) status = hd_gpu_become(h->gpu, to, h->state, h->entries, &m, info);
+    state_of(h)->info = *info;
     simt_machine_forget(h->machine);
-    h->gpu->after(h->own, h->entries, status == HD_OK);
+    h->gpu->after(h->state, h->entries, status == HD_OK);
     return status;
 }
 
@@ -371,7 +371,7 @@ static hd_status room_for(void *state, const hd_seams *s, const uint64_t *key, u
 static hd_status make_both_known(host *from, host *to)
 {
     hd_region all[HD_MEMORY_MOST], old[HD_MEMORY_MOST];
-    int n = hd_gpu_regions(to->gpu, to->own, all), m = hd_gpu_regions(from->gpu, from->own, old);
+    int n = hd_gpu_regions(to->gpu, to->state, all), m = hd_gpu_regions(from->gpu, from->state, old);
     hd_status status = make_known(to);
     for (int i = 0; i < m && !status; i++) {
         bool shared = false;
@@ -381,7 +381,7 @@ static hd_status make_both_known(host *from, host *to)
     return status;
 }
 
-/* The planes that can grow in place on a device, with where they are in the own part. */
+/* The planes that can grow in place on a device, with where they are in the state. */
 typedef struct planes {
     hd_memory all[HD_MEMORY_MOST];
     void *at[HD_MEMORY_MOST];
@@ -390,36 +390,36 @@ typedef struct planes {
 
 static void find_planes(host *h, planes *p)
 {
-    hd_gpu_own *own = own_of(h);
+    hd_gpu_state *state = state_of(h);
     hd_memory every[HD_MEMORY_MOST];
-    own->device = true;
-    own->page = 1;
-    int n = hd_gpu_taken(h->gpu, h->own, every);
-    own->device = false;
-    own->page = 0;
+    state->device = true;
+    state->page = 1;
+    int n = hd_gpu_taken(h->gpu, h->state, every);
+    state->device = false;
+    state->page = 0;
     p->n = 0;
     for (int i = 0; i < n; i++) {
         if (every[i].put != HD_GROWS) continue;
-        p->at[p->n] = hd_field(h->own, every[i].field);
+        p->at[p->n] = hd_field(h->state, every[i].field);
         p->all[p->n++] = every[i];
     }
 }
 
 static void set_planes(host *h, const planes *p, void *const *at)
 {
-    for (int i = 0; i < p->n; i++) hd_field_set(h->own, p->all[i].field, at[i]);
-    own_of(h)->device = true; /* pairs: one plane, and a field that points into it */
-    h->gpu->taken(h->own);
-    own_of(h)->device = false;
+    for (int i = 0; i < p->n; i++) hd_field_set(h->state, p->all[i].field, at[i]);
+    state_of(h)->device = true; /* pairs: one plane, and a field that points into it */
+    h->gpu->taken(h->state);
+    state_of(h)->device = false;
 }
 
-/* Copies the old planes to the beginning of the new ones, and lets the old table's own part have these. The old state
+/* Copies the old planes to the beginning of the new ones, and lets the old table's state have these. The old state
  * keeps its planes, and so its entries. */
 static void share_planes(host *from, const planes *old, const host *to)
 {
     void *at[HD_MEMORY_MOST];
     for (int i = 0; i < old->n; i++) {
-        at[i] = hd_field(to->own, old->all[i].field);
+        at[i] = hd_field(to->state, old->all[i].field);
         if (at[i] && old->at[i]) memcpy(at[i], old->at[i], (size_t)(old->all[i].count * old->all[i].size));
     }
     set_planes(from, old, at);
@@ -430,22 +430,22 @@ static hd_status move_into(host *from, host *to, const hd_seams *s)
 {
     growth g = { to, s };
     hd_gpu_machine m = { launcher_of(to), take_more, give_back, read_grown, &g };
-    uint64_t *moved = NULL, buckets = own_of(from)->info.buckets;
+    uint64_t *moved = NULL, buckets = state_of(from)->info.buckets;
     planes old;
     m.on.launch = run_more;
     m.on.self = &g;
-    to->gpu->before(from->own, from->entries);
-    to->gpu->before(to->own, to->entries);
+    to->gpu->before(from->state, from->entries);
+    to->gpu->before(to->state, to->entries);
     find_planes(from, &old);
     if (from->in_place) share_planes(from, &old, to);
     hd_status status = make_both_known(from, to);
-    if (!status) status = to->gpu->grow(from->own, to->own, &m, &moved);
+    if (!status) status = to->gpu->grow(from->state, to->state, &m, &moved);
     if (!status && *moved != buckets) /* only if a kernel is wrong: GCOVR_EXCL_START */
         status = hd_fail(HD_EKERNEL, "growth: %" PRIu64 " of %" PRIu64 " buckets were moved", *moved, buckets);
     /* GCOVR_EXCL_STOP */
     simt_machine_forget(to->machine);
     set_planes(from, &old, old.at);
-    to->gpu->after(to->own, to->entries, status == HD_OK);
+    to->gpu->after(to->state, to->entries, status == HD_OK);
     return status;
 }
 

@@ -28,8 +28,8 @@ static void give_piece(void *self, const hd_memory *piece)
 {
     hd_cuda *c = ((hd_cuda_stream *)self)->c;
     if (piece->put != HD_HOST_MEMORY) return hd_cuda_give_piece(c, piece);
-    hd_cuda_give_pinned(c, hd_field(c->own, piece->field), hd_memory_size(piece));
-    hd_field_set(c->own, piece->field, NULL);
+    hd_cuda_give_pinned(c, hd_field(c->state, piece->field), hd_memory_size(piece));
+    hd_field_set(c->state, piece->field, NULL);
 }
 
 static hd_status read_back(void *self, void *here, const void *there, size_t bytes)
@@ -45,13 +45,13 @@ hd_gpu_machine hd_cuda_machine(hd_cuda_stream *o)
     return m;
 }
 
-/* Moves all entries of the own part `from` into that of c. tries: how often to ask whether they are there. */
+/* Moves all entries of the state `from` into that of c. tries: how often to ask whether they are there. */
 static hd_status move_entries(hd_cuda *c, void *from, int tries)
 {
     hd_cuda_stream o = { c, NULL, "growth", NULL };
     const hd_gpu_machine m = hd_cuda_machine(&o);
-    uint64_t *word = NULL, moved = 0, buckets = ((const hd_gpu_own *)from)->info.buckets;
-    hd_status status = c->gpu->grow(from, c->own, &m, &word);
+    uint64_t *word = NULL, moved = 0, buckets = ((const hd_gpu_state *)from)->info.buckets;
+    hd_status status = c->gpu->grow(from, c->state, &m, &word);
     if (status) return status;
     do {
         status = m.read(m.self, &moved, word, sizeof moved);
@@ -74,7 +74,7 @@ static hd_status grow_anew(const hd_design *d, const hd_seams *s, const hd_info 
     status = hd_cuda_enter(c, &before);
     if (!status) {
         hd_status joined = hd_streams_join(&c->streams);
-        status = joined ? joined : move_entries((hd_cuda *)fresh, c->own, 1);
+        status = joined ? joined : move_entries((hd_cuda *)fresh, c->state, 1);
         if (!joined) status = hd_streams_part(&c->streams, status);
         status = hd_cuda_wait_anyway(c, "growth", status, NULL);
     }
@@ -117,15 +117,15 @@ static bool fits_in_place(const larger *l)
     return grows && !any_resized(l, HD_TOGETHER) && !any_resized(l, HD_APART);
 }
 
-/* The own part gets the new shape. Fields of pieces still have the old addresses. */
+/* The state gets the new shape. Fields of pieces still have the old addresses. */
 static void describe_larger(hd_cuda *c, const hd_info *info, larger *l)
 {
-    l->n = hd_gpu_taken(c->gpu, c->own, l->old);
-    for (int i = 0; i < l->n; i++) l->is[i] = l->was[i] = hd_field(c->own, l->old[i].field);
-    hd_cuda_own(c)->info = *info;
-    c->gpu->begin(c->own);
-    l->n = hd_gpu_taken(c->gpu, c->own, l->piece);
-    for (int i = 0; i < l->n; i++) hd_field_set(c->own, l->piece[i].field, l->was[i]);
+    l->n = hd_gpu_taken(c->gpu, c->state, l->old);
+    for (int i = 0; i < l->n; i++) l->is[i] = l->was[i] = hd_field(c->state, l->old[i].field);
+    hd_cuda_state(c)->info = *info;
+    c->gpu->begin(c->state);
+    l->n = hd_gpu_taken(c->gpu, c->state, l->piece);
+    for (int i = 0; i < l->n; i++) hd_field_set(c->state, l->piece[i].field, l->was[i]);
 }
 
 /* More memory for a plane; what is new is filled, as far as it has to be. */
@@ -139,7 +139,7 @@ static hd_status grow_plane(hd_cuda *c, larger *l, int i)
         return hd_fail(HD_ENOMEM, "%s: %s has no memory for %" PRIu64 " bytes more", piece->what, c->device.name,
                        bytes - had);
     hd_status status = HD_TOLD(c->seam, code, "grow", piece->what);
-    hd_field_set(c->own, piece->field, l->is[i]);
+    hd_field_set(c->state, piece->field, l->is[i]);
     if (status || piece->fill == HD_AS_IT_COMES) return status;
     return HD_CUDA_ASK(c, piece->what, fill, (uint8_t *)l->is[i] + had, piece->fill, (size_t)(bytes - had), NULL);
 }
@@ -162,9 +162,9 @@ static hd_status take_larger(hd_cuda *c, larger *l)
     for (int i = 0; i < l->n && !status; i++) {
         if (l->piece[i].put != HD_HOST_MEMORY || !is_resized(l, i)) continue;
         status = hd_cuda_take_pinned(c, &l->piece[i]);
-        l->is[i] = hd_field(c->own, l->piece[i].field);
+        l->is[i] = hd_field(c->state, l->piece[i].field);
     }
-    if (!status) c->gpu->taken(c->own);
+    if (!status) c->gpu->taken(c->state);
     return status;
 }
 
@@ -181,15 +181,15 @@ static void give_one(hd_cuda *c, const larger *l, bool new_one)
     if (l->room != c->room) hd_cuda_give(c, new_one ? l->room : c->room);
 }
 
-/* The old own part, whose planes are reached by their new addresses: kernels use one address for one memory. */
-static void see_old_by_new(const hd_cuda *c, const larger *l, void *own)
+/* The old state, whose planes are reached by their new addresses: kernels use one address for one memory. */
+static void see_old_by_new(const hd_cuda *c, const larger *l, void *state)
 {
     for (int i = 0; i < l->n; i++)
-        if (l->old[i].put == HD_GROWS && l->is[i] != l->was[i]) hd_field_set(own, l->old[i].field, l->is[i]);
-    c->gpu->taken(own);
+        if (l->old[i].put == HD_GROWS && l->is[i] != l->was[i]) hd_field_set(state, l->old[i].field, l->is[i]);
+    c->gpu->taken(state);
 }
 
-/* was: the own part as it was, a copy. */
+/* was: the state as it was, a copy. */
 static hd_status grow_planes(hd_cuda *c, larger *l, void *was)
 {
     hd_status status = hd_streams_join(&c->streams), joined = status;
@@ -205,7 +205,7 @@ static hd_status grow_planes(hd_cuda *c, larger *l, void *was)
 
 static hd_status grow_in_place(hd_cuda *c, larger *l, void *was, void *seen)
 {
-    size_t bytes = c->gpu->own_bytes;
+    size_t bytes = c->gpu->state_bytes;
     int before = c->device.number;
     memcpy(seen, was, bytes);
     l->room = c->room;
@@ -214,7 +214,7 @@ static hd_status grow_in_place(hd_cuda *c, larger *l, void *was, void *seen)
     if (status) hd_cuda_wait_anyway(c, "growth", status, NULL);
     give_one(c, l, status != HD_OK);
     if (status)
-        memcpy(c->own, was, bytes);
+        memcpy(c->state, was, bytes);
     else
         c->room = l->room;
     return hd_cuda_leave(c, before, status);
@@ -225,15 +225,15 @@ hd_status hd_cuda_grow(const hd_design *d, const hd_seams *s, const hd_info *inf
     hd_cuda *c = (hd_cuda *)*state;
     larger l;
     void *p;
-    size_t bytes = c->gpu->own_bytes;
+    size_t bytes = c->gpu->state_bytes;
     hd_status status = hd_take(s, "growth", 2, bytes, &p);
     if (status) return status;
-    unsigned char *was = (unsigned char *)memcpy(p, c->own, bytes);
+    unsigned char *was = (unsigned char *)memcpy(p, c->state, bytes);
     describe_larger(c, info, &l);
     if (fits_in_place(&l)) {
         status = grow_in_place(c, &l, was, was + bytes);
     } else {
-        memcpy(c->own, was, bytes);
+        memcpy(c->state, was, bytes);
         status = grow_anew(d, s, info, state);
     }
     hd_give(s, p, 2, bytes);

@@ -102,13 +102,13 @@ hd_status hd_cuda_take_piece(hd_cuda *c, const hd_memory *piece)
                            ? told_of_take(c, piece->what, bytes,
                                           c->seam->take_growing(c->seam->self, &p, (size_t)bytes), "take_growing")
                            : hd_cuda_take(c, piece->what, bytes, &p);
-    hd_field_set(c->own, piece->field, p);
+    hd_field_set(c->state, piece->field, p);
     return status;
 }
 
 hd_status hd_cuda_fill_piece(const hd_cuda *c, const hd_memory *piece)
 {
-    void *p = hd_field(c->own, piece->field);
+    void *p = hd_field(c->state, piece->field);
     if (!p || piece->fill == HD_AS_IT_COMES) return HD_OK;
     return HD_CUDA_ASK(c, piece->what, fill, p, piece->fill, (size_t)hd_memory_size(piece), NULL);
 }
@@ -117,8 +117,8 @@ hd_status hd_cuda_fill_piece(const hd_cuda *c, const hd_memory *piece)
 void hd_cuda_give_piece(hd_cuda *c, const hd_memory *piece)
 {
     if (hd_memory_size(piece) == 0) return;
-    hd_cuda_give(c, hd_field(c->own, piece->field));
-    hd_field_set(c->own, piece->field, NULL);
+    hd_cuda_give(c, hd_field(c->state, piece->field));
+    hd_field_set(c->state, piece->field, NULL);
 }
 
 hd_status hd_cuda_take_together(hd_cuda *c, const hd_memory *all, int n, hd_put put, void **p)
@@ -136,7 +136,7 @@ hd_status hd_cuda_take_together(hd_cuda *c, const hd_memory *all, int n, hd_put 
     uint8_t *at = (uint8_t *)*p;
     for (int i = 0; i < n && at; i++) {
         if (all[i].put != put) continue;
-        hd_field_set(c->own, all[i].field, hd_memory_size(&all[i]) ? at : NULL);
+        hd_field_set(c->state, all[i].field, hd_memory_size(&all[i]) ? at : NULL);
         at += hd_cuda_placed(hd_memory_size(&all[i]));
     }
     return status;
@@ -150,7 +150,7 @@ hd_status hd_cuda_take_pinned(hd_cuda *c, const hd_memory *piece)
     if (code == HD_DEVICE_NO_MEMORY)
         return hd_fail(HD_ENOMEM, "%s: %" PRIu64 " bytes of this machine's memory cannot be pinned", piece->what,
                        hd_memory_size(piece));
-    hd_field_set(c->own, piece->field, p);
+    hd_field_set(c->state, piece->field, p);
     bool zeros = c->seams->pinned.take && piece->fill == 0;
     if (p && piece->fill != HD_AS_IT_COMES && !zeros) memset(p, piece->fill, (size_t)hd_memory_size(piece));
     return HD_TOLD(c->seam, code, "take_pinned", piece->what);
@@ -172,7 +172,7 @@ static hd_status check_sizes(const hd_memory *all, int n)
 hd_status hd_cuda_take_all(hd_cuda *c)
 {
     hd_memory all[HD_MEMORY_MOST];
-    int n = hd_gpu_taken(c->gpu, c->own, all);
+    int n = hd_gpu_taken(c->gpu, c->state, all);
     hd_status status = check_sizes(all, n);
     if (!status) status = hd_cuda_take_together(c, all, n, HD_TOGETHER, &c->together);
     for (int i = 0; i < n && !status; i++)
@@ -182,7 +182,7 @@ hd_status hd_cuda_take_all(hd_cuda *c)
         if (all[i].put != HD_HOST_MEMORY) status = hd_cuda_fill_piece(c, &all[i]);
     for (int i = 0; i < n && !status; i++)
         if (all[i].put == HD_HOST_MEMORY) status = hd_cuda_take_pinned(c, &all[i]);
-    if (!status) c->gpu->taken(c->own);
+    if (!status) c->gpu->taken(c->state);
     return status;
 }
 
@@ -194,12 +194,12 @@ void hd_cuda_give_pinned(hd_cuda *c, void *p, uint64_t bytes)
 void hd_cuda_give_all(hd_cuda *c)
 {
     hd_memory all[HD_MEMORY_MOST];
-    int n = hd_gpu_taken(c->gpu, c->own, all);
+    int n = hd_gpu_taken(c->gpu, c->state, all);
     hd_cuda_give(c, c->together);
     hd_cuda_give(c, c->room);
     for (int i = 0; i < n; i++)
         if (is_apart(&all[i])) hd_cuda_give_piece(c, &all[i]);
     for (int i = 0; i < n; i++)
         if (all[i].put == HD_HOST_MEMORY)
-            hd_cuda_give_pinned(c, hd_field(c->own, all[i].field), hd_memory_size(&all[i]));
+            hd_cuda_give_pinned(c, hd_field(c->state, all[i].field), hd_memory_size(&all[i]));
 }

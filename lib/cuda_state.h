@@ -52,11 +52,11 @@ typedef struct hd_cuda {
     hd_staging staging;   /* its mutex is taken before busy */
     pthread_mutex_t busy; /* held while a batch is put on a stream, and while a view is open */
     hd_visit viewing;     /* of the view that is open */
-    /* (gpu->own_bytes): a hd_gpu_own and the design's; its pointers are the device's */
-    _Alignas(max_align_t) unsigned char own[];
+    /* (gpu->state_bytes): a hd_gpu_state and the design's; its pointers are the device's */
+    _Alignas(max_align_t) unsigned char state[];
 } hd_cuda;
 
-static inline hd_gpu_own *hd_cuda_own(hd_cuda *c) { return (hd_gpu_own *)(void *)c->own; }
+static inline hd_gpu_state *hd_cuda_state(hd_cuda *c) { return (hd_gpu_state *)(void *)c->state; }
 
 /* A call of the device's seam, as a status that says what it was for. */
 #define HD_CUDA_ASK(c, what, call, ...) HD_ASK((c)->seam, what, call, __VA_ARGS__)
@@ -80,7 +80,7 @@ uint64_t hd_cuda_placed(uint64_t bytes);
 /* One array more, behind *bytes of others, if all of them can be addressed; size is not 0. */
 hd_status hd_cuda_place(const char *what, uint64_t count, uint64_t size, uint64_t *bytes);
 
-/* A piece HD_APART, or one that can grow; its address goes to the own part. fill: puts its byte there on the default
+/* A piece HD_APART, or one that can grow; its address goes to the state. fill: puts its byte there on the default
  * stream. */
 hd_status hd_cuda_take_piece(hd_cuda *c, const hd_memory *piece);
 hd_status hd_cuda_fill_piece(const hd_cuda *c, const hd_memory *piece);
@@ -92,7 +92,7 @@ hd_status hd_cuda_take_together(hd_cuda *c, const hd_memory *all, int n, hd_put 
 hd_status hd_cuda_take_pinned(hd_cuda *c, const hd_memory *piece);
 void hd_cuda_give_pinned(hd_cuda *c, void *p, uint64_t bytes);
 
-/* All that the own part's shape asks for, filled; hd_cuda_give_all gives back what was taken, also after a failure. */
+/* All that the state's shape asks for, filled; hd_cuda_give_all gives back what was taken, also after a failure. */
 hd_status hd_cuda_take_all(hd_cuda *c);
 void hd_cuda_give_all(hd_cuda *c);
 

@@ -33,7 +33,7 @@ static hd_status copy_part(hd_cuda *c, int k, uint32_t what, hd_way way)
     hd_part p = w->part[k];
     hd_plane all[HD_MEMORY_MOST];
     p.what = what;
-    int n = c->gpu->parts->planes(c->own, &p, all);
+    int n = c->gpu->parts->planes(c->state, &p, all);
     hd_status status = HD_OK;
     for (int i = 0; i < n && !status; i++) {
         bool out = way == HD_TO_DEVICE;
@@ -52,7 +52,7 @@ static hd_status await_part(hd_cuda *c, int k)
 /* The table's buckets, and those of its stash. */
 static uint64_t all_buckets(hd_cuda *c)
 {
-    const hd_info *info = &hd_cuda_own(c)->info;
+    const hd_info *info = &hd_cuda_state(c)->info;
     return info->buckets + info->stash_buckets;
 }
 
@@ -76,7 +76,7 @@ static hd_status fetch_part(hd_cuda *c, int k, uint64_t bucket)
     w->part[k].buckets = left < w->each ? left : w->each;
     w->part[k].what = w->what;
     if (w->how != HD_WALK_FILL) return copy_part(c, k, w->what, HD_FROM_DEVICE);
-    c->gpu->parts->clear(c->own, &w->part[k]);
+    c->gpu->parts->clear(c->state, &w->part[k]);
     return HD_OK;
 }
 
@@ -105,7 +105,7 @@ static bool reach(hd_cuda *c, uint64_t slot)
 {
     hd_cuda_walk_state *w = &c->walk;
     const hd_part *p = &w->part[w->now];
-    uint64_t slots = hd_cuda_own(c)->info.slots;
+    uint64_t slots = hd_cuda_state(c)->info.slots;
     int before = c->device.number;
     if (w->status) return false;
     if (slot >= p->first * slots && slot < (p->first + p->buckets) * slots) return true;
@@ -120,16 +120,16 @@ static bool reach(hd_cuda *c, uint64_t slot)
 size_t hd_cuda_walk_next(hd_cuda *c, hd_entry *e, size_t most)
 {
     const hd_cuda_walk_state *w = &c->walk;
-    uint64_t slots = all_buckets(c) * hd_cuda_own(c)->info.slots;
+    uint64_t slots = all_buckets(c) * hd_cuda_state(c)->info.slots;
     size_t n = 0;
-    while (n == 0 && e->slot < slots && reach(c, e->slot)) n = c->gpu->parts->next(c->own, &w->part[w->now], e, most);
+    while (n == 0 && e->slot < slots && reach(c, e->slot)) n = c->gpu->parts->next(c->state, &w->part[w->now], e, most);
     return n;
 }
 
 /* True after a failure of the device, too: it is told at the end of the walk. */
 bool hd_cuda_walk_put_at(hd_cuda *c, const hd_entry *e)
 {
-    return !reach(c, e->slot) || c->gpu->parts->put_at(c->own, &c->walk.part[c->walk.now], e);
+    return !reach(c, e->slot) || c->gpu->parts->put_at(c->state, &c->walk.part[c->walk.now], e);
 }
 
 /* ---- Begin and end --------------------------------------------------------------------------- */
@@ -139,7 +139,7 @@ static uint64_t buckets_of_piece(const hd_cuda *c, uint64_t buckets, uint64_t by
 {
     uint64_t least = 1;
     for (uint64_t step = 1ull << 40; step; step /= 2)
-        if (least + step <= buckets && c->gpu->parts->bytes(c->own, least + step) <= bytes) least += step;
+        if (least + step <= buckets && c->gpu->parts->bytes(c->state, least + step) <= bytes) least += step;
     return least;
 }
 
@@ -148,7 +148,7 @@ static hd_status take_pieces(hd_cuda *c)
     hd_cuda_walk_state *w = &c->walk;
     void *p = NULL;
     w->each = buckets_of_piece(c, all_buckets(c), c->staging.sizes.slot_bytes);
-    w->bytes = c->gpu->parts->bytes(c->own, w->each);
+    w->bytes = c->gpu->parts->bytes(c->state, w->each);
     int code = hd_device_take_pinned(c->seams, &p, (size_t)(PIECES * w->bytes));
     if (code == HD_DEVICE_NO_MEMORY)
         return hd_fail(HD_ENOMEM, "%s: two pieces of %" PRIu64 " bytes of host memory cannot be pinned", what_for,
@@ -184,7 +184,7 @@ static hd_status begin_changing(hd_cuda *c)
     hd_cuda_stream o = { c, NULL, what_for, NULL };
     const hd_gpu_machine m = hd_cuda_machine(&o);
     if (c->walk.how != HD_WALK_CHANGE || !c->gpu->parts->changing) return HD_OK;
-    hd_status status = c->gpu->parts->changing(c->own, &m);
+    hd_status status = c->gpu->parts->changing(c->state, &m);
     return hd_cuda_wait_anyway(c, what_for, status, NULL);
 }
 
@@ -230,7 +230,7 @@ static hd_status finish_filling(hd_cuda *c)
     hd_cuda_walk_state *w = &c->walk;
     if (w->how != HD_WALK_FILL || !w->stored || !c->gpu->parts->filled) return HD_OK;
     w->stored = false;
-    return c->gpu->parts->filled(c->own, &m);
+    return c->gpu->parts->filled(c->state, &m);
 }
 
 /* Between two calls of the walk: all that it has changed so far is on the device. */

@@ -12,7 +12,7 @@ typedef hd_cuda cuda;
 
 #define ASK HD_CUDA_ASK
 
-static hd_gpu_own *own_of(cuda *c) { return hd_cuda_own(c); }
+static hd_gpu_state *state_of(cuda *c) { return hd_cuda_state(c); }
 
 /* ---- On this machine for a while ------------------------------------------------------------- */
 
@@ -30,7 +30,7 @@ static hd_status copy_planes(cuda *c, hd_way way)
 {
     hd_plane all[HD_MEMORY_MOST];
     bool pinned[HD_MEMORY_MOST];
-    int n = hd_gpu_planes(c->gpu, c->own, c->staged, c->staged_values, all, pinned);
+    int n = hd_gpu_planes(c->gpu, c->state, c->staged, c->staged_values, all, pinned);
     hd_status status = hd_streams_join(&c->streams), joined = status;
     for (int i = 0; i < n && !status; i++) {
         if (all[i].bytes == 0 || pinned[i]) continue;
@@ -56,7 +56,7 @@ hd_status hd_cuda_stage(void *state, bool values)
 {
     cuda *c = (cuda *)state;
     int before = c->device.number;
-    hd_status status = c->gpu->open_here(c->own, c->seams, &c->staged);
+    hd_status status = c->gpu->open_here(c->state, c->seams, &c->staged);
     if (status) return c->staged = NULL, status;
     c->staged_values = values;
     status = hd_cuda_enter(c, &before);
@@ -71,7 +71,7 @@ static hd_status settle_rest(cuda *c)
 {
     hd_cuda_stream o = { c, NULL, "planes", NULL };
     const hd_gpu_machine m = hd_cuda_machine(&o);
-    return c->gpu->settled ? hd_cuda_wait_anyway(c, o.what, c->gpu->settled(c->own, &m), NULL) : HD_OK;
+    return c->gpu->settled ? hd_cuda_wait_anyway(c, o.what, c->gpu->settled(c->state, &m), NULL) : HD_OK;
 }
 
 hd_status hd_cuda_settle(void *state, bool changed)
@@ -101,7 +101,7 @@ static hd_status check_there(cuda *c)
     if (c->walk.on) status = hd_cuda_walk_flush(c);
     hd_status joined = hd_streams_join(&c->streams);
     if (!status) status = joined;
-    if (!status) status = c->gpu->check(c->own, &m);
+    if (!status) status = c->gpu->check(c->state, &m);
     if (!joined) status = hd_streams_part(&c->streams, status);
     status = hd_cuda_wait_anyway(c, "check", status, NULL);
     return hd_cuda_leave(c, before, status);
@@ -133,7 +133,7 @@ size_t hd_cuda_next(void *state, hd_entry *e, size_t most)
 hd_status hd_cuda_learn(void *state, const hd_seams *s, const hd_keys *keys)
 {
     cuda *c = (cuda *)state;
-    return c->gpu->parts->learn(c->own, s, keys);
+    return c->gpu->parts->learn(c->state, s, keys);
 }
 
 bool hd_cuda_put_at(void *state, const hd_entry *e)
@@ -158,8 +158,8 @@ static hd_status tally_here(cuda *c, uint64_t *outcome, uint64_t *op)
 {
     uint64_t n[HD_OUTCOME_COUNT], ops[HD_OP_COUNT_] = { 0 };
     hd_status status = hd_streams_join(&c->streams), joined = status;
-    if (!status) status = fetch_counts(c, n, own_of(c)->tally, sizeof n);
-    if (!status && own_of(c)->op) status = fetch_counts(c, ops, own_of(c)->op, sizeof ops);
+    if (!status) status = fetch_counts(c, n, state_of(c)->tally, sizeof n);
+    if (!status && state_of(c)->op) status = fetch_counts(c, ops, state_of(c)->op, sizeof ops);
     if (!joined) status = hd_streams_part(&c->streams, status);
     status = hd_cuda_wait_anyway(c, "counters", status, NULL);
     for (int o = 0; o < HD_OUTCOME_COUNT && !status; o++) outcome[o] += n[o];
@@ -182,7 +182,7 @@ static hd_status clock_here(cuda *c, uint64_t *ns)
     hd_launcher l = hd_cuda_launcher(&o);
     uint64_t *there;
     if (!c->gpu->read_clock) return *ns = 0, HD_OK; /* no policy of the design asks for it */
-    hd_status status = c->gpu->read_clock(c->own, &l, &there);
+    hd_status status = c->gpu->read_clock(c->state, &l, &there);
     if (!status) status = ASK(c, "clock", copy, ns, there, sizeof *ns, HD_FROM_DEVICE, NULL);
     return hd_cuda_wait_anyway(c, "clock", status, NULL);
 }
@@ -205,10 +205,10 @@ static hd_status change_here(cuda *c, const char *what, const hd_gpu_change *to,
     const hd_gpu_machine m = hd_cuda_machine(&o);
     hd_status status = hd_streams_join(&c->streams), joined = status;
     if (!status) {
-        status = hd_gpu_become(c->gpu, to, c->own, NULL, &m, info);
+        status = hd_gpu_become(c->gpu, to, c->state, NULL, &m, info);
         info->memory_bytes += hd_staging_bytes(&hd_staging_usual); /* beside what the design tells */
     }
-    own_of(c)->info = *info;
+    state_of(c)->info = *info;
     if (!joined) status = hd_streams_part(&c->streams, status);
     return hd_cuda_wait_anyway(c, what, status, NULL);
 }

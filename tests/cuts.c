@@ -153,7 +153,8 @@ static void *cuts_map_lines(void *self, size_t bytes, int fd)
     check(!c->lines.at, "lines are mapped twice");
     c->lines = (cuts_pages){ (uint8_t *)hd_seams_os.file.map(NULL, NULL, bytes, -1, 0), there / WORD * WORD, 0 };
     c->lines_used = true;
-    return memcpy(c->lines.at, c->file.bytes, there);
+    if (there) memcpy(c->lines.at, c->file.bytes, there);
+    return c->lines.at;
 }
 
 static void cuts_write_back(void *self, const void *p, size_t bytes)

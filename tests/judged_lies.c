@@ -101,7 +101,7 @@ static bool entry_of_another(trial *t)
 static bool slot_of_another(trial *t)
 {
     simt_ticket_record *x = ticket_of(HD_INSERTED);
-    hkv_own then;
+    hkv_state then;
     fixture_view(t->s, t->s->initial, &then);
     for (uint32_t k = 0; x && k < t->v->slots; k++) {
         uint64_t e = hkv_entry(t->v, x->b / t->v->slots, k);
@@ -288,7 +288,7 @@ static bool other_pinned(trial *t)
     return false;
 }
 
-static bool pins_miscounted(trial *t) { return some_pin(t) && ++hkv_fixture_own(t->s)->words->pins.count; }
+static bool pins_miscounted(trial *t) { return some_pin(t) && ++hkv_fixture_state(t->s)->words->pins.count; }
 
 /* The last victim was not the one that its ticket names but a pinned entry, and the other one is still there. */
 static bool pinned_evicted(trial *t)
@@ -341,7 +341,7 @@ static bool list_other_value(trial *t)
 static bool counted_twice(trial *t) { return ++t->p->tally[HD_MISS]; }
 static bool counted_more(trial *t) { return ++*t->b->count; }
 static bool output_beside(trial *t) { return t->b->outcome[-1] ^= 1, true; }
-static bool lock_held(trial *t) { return hkv_fixture_own(t->s)->kept.lock[1] = 1, true; }
+static bool lock_held(trial *t) { return hkv_fixture_state(t->s)->kept.lock[1] = 1, true; }
 static bool claim_left(trial *t) { return hkv_fixture_part(t->s, 0)->kept.groups.claim[1] = 3, true; }
 static bool role_left(trial *t) { return hkv_fixture_part(t->s, 0)->kept.groups.role[1] = 1, true; }
 static bool left_behind(trial *t) { return hkv_fixture_part(t->s, 0)->counts->left[0] = 3, true; }

@@ -377,7 +377,7 @@ static void defaults_object(void)
     const char *why = comparison_judge(a, machine);
     check(!why, "%s", why);
 
-    const toy_view *v = &((const toy_own *)s->table)->v;
+    const toy_view *v = &((const toy_state *)s->table)->v;
     uint64_t *place = v->board[0], was[2] = { place[0], place[1] };
     char text[2048];
     check(was[0] == 2, "key %llu is first", (ull)was[0]);
@@ -403,9 +403,9 @@ static void defaults_object(void)
     comparison_close(a);
 }
 
-static int many_arrays(const void *own, hd_memory *all)
+static int many_arrays(const void *state, hd_memory *all)
 {
-    (void)own;
+    (void)state;
     memset(all, 0, (JUDGE_MEMORY_MOST + 1) * sizeof *all);
     return JUDGE_MEMORY_MOST + 1;
 }
@@ -431,12 +431,12 @@ static void defaults_refuse(void)
     hd_design host = toy_design;
     judge_design many = *d;
     fixture s = { 0 };
-    toy_own own = { 0 };
+    toy_state state = { 0 };
     gpu.memory = many_arrays;
     host.gpu = &gpu;
     many.host = &host;
     s.design = &many;
-    s.table = &own;
+    s.table = &state;
     must_fail(hosted_shape(&s, &c), HD_EINVAL, "at most 48 regions");
     must_fail(hosted_shape(&s, &small), HD_EINVAL, "value_bytes");
 }

@@ -106,7 +106,7 @@ static bool replaced(trial *t)
 }
 static bool locked_and_weak(trial *t)
 {
-    return other_digest(t) && (hkv_fixture_own(t->s)->kept.lock[entry_at(t, true, 0) / t->v->slots] = 1);
+    return other_digest(t) && (hkv_fixture_state(t->s)->kept.lock[entry_at(t, true, 0) / t->v->slots] = 1);
 }
 
 static bool entry_copied(trial *t, bool same_bucket)

@@ -17,7 +17,7 @@
 #include "judge/design.h"
 #include "judge/mem_files.h"
 #include "base/error.h"
-#include "gpu/hkv/own.h"
+#include "gpu/hkv/state.h"
 #include "ref/hkv/hkv.h"
 #include "tests/between.h"
 #include "tests/testing.h"
@@ -642,36 +642,36 @@ enum { DRAWN = 4 }; /* two buckets of two slots */
 typedef struct drawn {
     uint8_t digest[DRAWN];
     uint64_t key[DRAWN], score[DRAWN], value[DRAWN];
-    hkv_own own; /* only its view */
+    hkv_state state; /* only its view */
 } drawn;
 
 static void drawn_make(drawn *t, uint32_t value_bytes)
 {
     memset(t, 0, sizeof *t);
-    t->own.v = (hkv_view){ .buckets = 2,
-                           .slots = 2,
-                           .step = 1,
-                           .value_bytes = value_bytes,
-                           .digest = t->digest,
-                           .key = t->key,
-                           .score = t->score,
-                           .value = (uint8_t *)t->value };
-    hkv_clear(&t->own.v, 1);
+    t->state.v = (hkv_view){ .buckets = 2,
+                             .slots = 2,
+                             .step = 1,
+                             .value_bytes = value_bytes,
+                             .digest = t->digest,
+                             .key = t->key,
+                             .score = t->score,
+                             .value = (uint8_t *)t->value };
+    hkv_clear(&t->state.v, 1);
 }
 
 /* The n-th key, from 0, of bucket b. */
 static uint64_t key_of(const drawn *t, uint64_t b, uint64_t n)
 {
     for (uint64_t key = 1;; key++)
-        if (hd_first_bucket(hd_hash(key, t->own.v.seed), t->own.v.buckets) == b && n-- == 0) return key;
+        if (hd_first_bucket(hd_hash(key, t->state.v.seed), t->state.v.buckets) == b && n-- == 0) return key;
 }
 
 static void drawn_put(drawn *t, uint64_t e, uint64_t key, uint64_t score, uint64_t value)
 {
-    t->digest[e] = hd_digest(hd_hash(key, t->own.v.seed));
+    t->digest[e] = hd_digest(hd_hash(key, t->state.v.seed));
     t->key[e] = key;
     t->score[e] = score;
-    memcpy((uint8_t *)t->value + e * t->own.v.value_bytes, &value, t->own.v.value_bytes);
+    memcpy((uint8_t *)t->value + e * t->state.v.value_bytes, &value, t->state.v.value_bytes);
 }
 
 static const judge_design *const hkv = &judge_design_hkv;
@@ -690,63 +690,65 @@ static void differences(void)
         drawn_put(&b, 1, x, 5, 50); /* another slot of the bucket */
         drawn_put(&a, 2, z, 7, 70);
         drawn_put(&b, 2, z, 7, 70);
-        check(!fixture_bucket_differs(hkv, &a.own, &b.own, 0) && !fixture_bucket_differs(hkv, &a.own, &b.own, 1),
+        check(!fixture_bucket_differs(hkv, &a.state, &b.state, 0) &&
+                  !fixture_bucket_differs(hkv, &a.state, &b.state, 1),
               "buckets are sets");
-        check(fixture_draw(hkv, &a.own, "one", &b.own, "other", text, sizeof text) == 0 && !text[0],
+        check(fixture_draw(hkv, &a.state, "one", &b.state, "other", text, sizeof text) == 0 && !text[0],
               "nothing differs:\n%s", text);
         b.score[1] = 6;
-        check(strcmp(hkv->differs(&a.own, &b.own, 0), "has another score than in") == 0, "the score");
+        check(strcmp(hkv->differs(&a.state, &b.state, 0), "has another score than in") == 0, "the score");
         b.score[1] = 5;
         if (bytes) {
             drawn_put(&b, 1, x, 5, 51);
-            check(strcmp(hkv->differs(&a.own, &b.own, 0), "has another value than in") == 0, "the value");
+            check(strcmp(hkv->differs(&a.state, &b.state, 0), "has another value than in") == 0, "the value");
             drawn_put(&b, 1, x, 5, 50);
         }
         drawn_put(&b, 1, y, 5, 50);
-        check(strcmp(hkv->differs(&a.own, &b.own, 0), "is not in this bucket of") == 0, "another key");
-        check(fixture_bucket_differs(hkv, &a.own, &b.own, 0) && !fixture_bucket_differs(hkv, &a.own, &b.own, 1),
+        check(strcmp(hkv->differs(&a.state, &b.state, 0), "is not in this bucket of") == 0, "another key");
+        check(fixture_bucket_differs(hkv, &a.state, &b.state, 0) && !fixture_bucket_differs(hkv, &a.state, &b.state, 1),
               "bucket 0 alone");
-        size_t n = fixture_draw(hkv, &a.own, "one", &b.own, "other", text, sizeof text);
+        size_t n = fixture_draw(hkv, &a.state, "one", &b.state, "other", text, sizeof text);
         check(n == strlen(text) && strncmp(text, "bucket 0\n", 9) == 0 && strstr(text, "one") &&
                   strstr(text, "other") && !strstr(text, "bucket 1"),
               "%s", text);
         snprintf(row, sizeof row, ">    0  %" PRIx64 " score 5 value %x", x, bytes ? 50 : 0);
         check(strstr(text, row), "no row '%s' in\n%s", row, text);
         check(strstr(text, "     1  -"), "an empty slot is\n%s", text);
-        check(fixture_draw(hkv, &a.own, "one", &b.own, "other", NULL, 0) == n, "another length without a place for it");
+        check(fixture_draw(hkv, &a.state, "one", &b.state, "other", NULL, 0) == n,
+              "another length without a place for it");
         char part[40];
-        check(fixture_draw(hkv, &a.own, "one", &b.own, "other", part, sizeof part) == n &&
+        check(fixture_draw(hkv, &a.state, "one", &b.state, "other", part, sizeof part) == n &&
                   strncmp(part, text, sizeof part - 1) == 0 && strlen(part) == sizeof part - 1,
               "what fits is '%s'", part);
         /* an owned slot differs from every slot, also from an owned one */
         for (int owned = 0; owned < 2; owned++) {
             drawn c, d;
             uint64_t key = owned ? HKV_KEY_REPLACED : HD_KEY_LOCKED,
-                     home = hd_first_bucket(hd_hash(key, a.own.v.seed), 2);
+                     home = hd_first_bucket(hd_hash(key, a.state.v.seed), 2);
             drawn_make(&c, bytes);
             drawn_make(&d, bytes);
-            drawn_put(&c, hkv_entry(&c.own.v, home, 1), key, 5, 50);
-            drawn_put(&d, hkv_entry(&d.own.v, home, 1), key, 5, 50);
-            check(fixture_bucket_differs(hkv, &c.own, &d.own, home) &&
-                      !fixture_bucket_differs(hkv, &c.own, &d.own, 1 - home),
+            drawn_put(&c, hkv_entry(&c.state.v, home, 1), key, 5, 50);
+            drawn_put(&d, hkv_entry(&d.state.v, home, 1), key, 5, 50);
+            check(fixture_bucket_differs(hkv, &c.state, &d.state, home) &&
+                      !fixture_bucket_differs(hkv, &c.state, &d.state, 1 - home),
                   "an owned slot");
-            fixture_draw(hkv, &c.own, "one", &d.own, "other", text, sizeof text);
+            fixture_draw(hkv, &c.state, "one", &d.state, "other", text, sizeof text);
             check(strstr(text, ">    1  locked"), "an owned slot is\n%s", text);
         }
         drawn_put(&b, 1, x, 5, 50);
         drawn_put(&a, 1, y, 1, 1);
-        check(fixture_entries(hkv, &a.own, 0) == 2 && fixture_entries(hkv, &b.own, 0) == 1, "one entry more");
-        check(fixture_bucket_differs(hkv, &a.own, &b.own, 0) && fixture_bucket_differs(hkv, &b.own, &a.own, 0),
+        check(fixture_entries(hkv, &a.state, 0) == 2 && fixture_entries(hkv, &b.state, 0) == 1, "one entry more");
+        check(fixture_bucket_differs(hkv, &a.state, &b.state, 0) && fixture_bucket_differs(hkv, &b.state, &a.state, 0),
               "one entry more, or less");
-        fixture_draw(hkv, &a.own, "one", &b.own, "other", text, sizeof text);
+        fixture_draw(hkv, &a.state, "one", &b.state, "other", text, sizeof text);
         snprintf(row, sizeof row, "     0  %" PRIx64 " score 5", x);
         check(strstr(text, row), "what is in both is marked:\n%s", text);
         snprintf(row, sizeof row, ">    1  %" PRIx64 " score 1", y);
         check(strstr(text, row), "what is in one is not marked:\n%s", text);
         drawn_make(&b, bytes);
         drawn_put(&b, 2, x, 5, 50); /* in the wrong bucket */
-        check(strcmp(hkv->differs(&a.own, &b.own, 0), "is not in this bucket of") == 0, "another bucket");
-        check(strcmp(hkv->differs(&b.own, &a.own, 2), "is not in this bucket of") == 0,
+        check(strcmp(hkv->differs(&a.state, &b.state, 0), "is not in this bucket of") == 0, "another bucket");
+        check(strcmp(hkv->differs(&b.state, &a.state, 2), "is not in this bucket of") == 0,
               "another bucket, from the other side");
     }
 }

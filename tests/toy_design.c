@@ -369,31 +369,31 @@ static hd_host_text *toy_kernel(uint32_t kernel)
 
 static void usual(hd_info *info) { info->layout = HD_LAYOUT_PAIRS; }
 
-static void begin(void *own)
+static void begin(void *state)
 {
-    toy_own *o = (toy_own *)own;
+    toy_state *o = (toy_state *)state;
     o->v.boards = (uint32_t)o->gpu.info.buckets;
 }
 
 static hd_memory board_memory(uint32_t b)
 {
     size_t at = offsetof(toy_view, board) + b * sizeof(uint64_t *);
-    return (hd_memory){ "toy: a board", "board",         offsetof(toy_own, v) + at, TOY_PLACES,           16,
-                        0xff,           .put = HD_APART, HD_HOLDS_ENTRIES,          offsetof(toy, v) + at };
+    return (hd_memory){ "toy: a board",  "board",          offsetof(toy_state, v) + at, TOY_PLACES, 16, 0xff,
+                        .put = HD_APART, HD_HOLDS_ENTRIES, offsetof(toy, v) + at };
 }
 
 static hd_memory writes_memory(uint32_t b)
 {
-    size_t at = offsetof(toy_own, writes) + b * sizeof(uint32_t *);
+    size_t at = offsetof(toy_state, writes) + b * sizeof(uint32_t *);
     return (hd_memory){ "toy: its writes", "writes", at, TOY_PLACES, sizeof(uint32_t), 0, .put = HD_APART };
 }
 
-static int memory(const void *own, hd_memory *all)
+static int memory(const void *state, hd_memory *all)
 {
-    const toy_own *o = (const toy_own *)own;
+    const toy_state *o = (const toy_state *)state;
     int n = 0;
     all[n++] =
-        (hd_memory){ "toy: words", "words", offsetof(toy_own, words), 1, sizeof(toy_words), 0, .put = HD_TOGETHER };
+        (hd_memory){ "toy: words", "words", offsetof(toy_state, words), 1, sizeof(toy_words), 0, .put = HD_TOGETHER };
     for (uint32_t b = 0; b < (uint32_t)o->gpu.info.buckets; b++) {
         all[n++] = board_memory(b);
         all[n++] = writes_memory(b);
@@ -403,26 +403,26 @@ static int memory(const void *own, hd_memory *all)
 
 static void *view_of(void *entries) { return entries; }
 
-static void taken(void *own)
+static void taken(void *state)
 {
-    toy_own *o = (toy_own *)own;
+    toy_state *o = (toy_state *)state;
     o->gpu.tally = o->words->tally;
     o->gpu.word = &o->words->word;
 }
 
-static void before(void *own, void *entries) { ((toy_own *)own)->v = ((toy *)entries)->v; }
-static void after(void *own, void *entries, bool good) { (void)own, (void)entries, (void)good; }
+static void before(void *state, void *entries) { ((toy_state *)state)->v = ((toy *)entries)->v; }
+static void after(void *state, void *entries, bool good) { (void)state, (void)entries, (void)good; }
 
-static hd_status empty(void *own, const hd_launcher *l) { return (void)own, (void)l, HD_OK; }
+static hd_status empty(void *state, const hd_launcher *l) { return (void)state, (void)l, HD_OK; }
 
-static hd_status open_here(const void *own, const hd_seams *s, void **staged)
+static hd_status open_here(const void *state, const hd_seams *s, void **staged)
 {
-    return toy_open(NULL, &((const toy_own *)own)->gpu.info, s, staged);
+    return toy_open(NULL, &((const toy_state *)state)->gpu.info, s, staged);
 }
 
-static bool lists(const void *own, uint32_t row, const hd_batch *b) { return (void)own, (void)row, (void)b, false; }
+static bool lists(const void *state, uint32_t row, const hd_batch *b) { return (void)state, (void)row, (void)b, false; }
 
-static toy_args args_of(const toy_own *o)
+static toy_args args_of(const toy_state *o)
 {
     toy_args a = { .v = o->v };
     memcpy(a.writes, o->writes, sizeof a.writes);
@@ -436,9 +436,9 @@ static hd_status launch_one(const hd_launcher *l, uint32_t kernel, const toy_arg
     return l->launch(l->self, kernel, a, sizeof *a, 1, 32);
 }
 
-static hd_status launch(void *own, const hd_launcher *l, uint32_t row, const hd_batch *b, hd_when when)
+static hd_status launch(void *state, const hd_launcher *l, uint32_t row, const hd_batch *b, hd_when when)
 {
-    toy_args a = args_of((const toy_own *)own);
+    toy_args a = args_of((const toy_state *)state);
     (void)when;
     a.n = b->n;
     a.key = b->key;
@@ -459,7 +459,7 @@ static hd_status launch(void *own, const hd_launcher *l, uint32_t row, const hd_
 /* ---- Growth in place ------------------------------------------------------------------------- */
 
 /* On the host machine a board is the reference's from then on. */
-static hd_status more_take(toy_own *o, toy *entries, const hd_gpu_machine *m, uint32_t b)
+static hd_status more_take(toy_state *o, toy *entries, const hd_gpu_machine *m, uint32_t b)
 {
     hd_memory board = board_memory(b), writes = writes_memory(b);
     hd_status status = m->take(m->self, &board);
@@ -467,7 +467,7 @@ static hd_status more_take(toy_own *o, toy *entries, const hd_gpu_machine *m, ui
     return status ? status : m->take(m->self, &writes);
 }
 
-static void more_give(toy_own *o, toy *entries, const hd_gpu_machine *m, uint32_t b)
+static void more_give(toy_state *o, toy *entries, const hd_gpu_machine *m, uint32_t b)
 {
     hd_memory board = board_memory(b), writes = writes_memory(b);
     m->give(m->self, &writes);
@@ -475,7 +475,7 @@ static void more_give(toy_own *o, toy *entries, const hd_gpu_machine *m, uint32_
     if (entries) entries->v.board[b] = o->v.board[b];
 }
 
-static void become(toy_own *o, toy *entries, hd_info *info, uint32_t boards)
+static void become(toy_state *o, toy *entries, hd_info *info, uint32_t boards)
 {
     o->v.boards = boards;
     if (entries) entries->v.boards = boards;
@@ -484,7 +484,7 @@ static void become(toy_own *o, toy *entries, hd_info *info, uint32_t boards)
     info->capacity = (uint64_t)boards * TOY_PLACES;
 }
 
-static hd_status grow(toy_own *o, toy *entries, const hd_gpu_machine *m, hd_info *info, uint32_t boards)
+static hd_status grow(toy_state *o, toy *entries, const hd_gpu_machine *m, hd_info *info, uint32_t boards)
 {
     uint32_t from = o->v.boards;
     hd_status status = HD_OK;
@@ -498,7 +498,7 @@ static hd_status grow(toy_own *o, toy *entries, const hd_gpu_machine *m, hd_info
     return status;
 }
 
-static hd_status shrink(toy_own *o, toy *entries, const hd_gpu_machine *m, hd_info *info, uint32_t boards)
+static hd_status shrink(toy_state *o, toy *entries, const hd_gpu_machine *m, hd_info *info, uint32_t boards)
 {
     uint64_t crowded = 0;
     uint32_t from = o->v.boards;
@@ -518,9 +518,9 @@ static hd_status shrink(toy_own *o, toy *entries, const hd_gpu_machine *m, hd_in
     return status;
 }
 
-static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info)
+static hd_status resize(void *state, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info)
 {
-    toy_own *o = (toy_own *)own;
+    toy_state *o = (toy_state *)state;
     if (buckets == 0 || buckets > TOY_BOARDS)
         return hd_fail(HD_EINVAL, "buckets: no toy has %" PRIu64 " boards", buckets);
     return (buckets > o->v.boards ? grow : shrink)(o, (toy *)entries, m, info, (uint32_t)buckets);
@@ -528,7 +528,7 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
 
 const hd_gpu toy_gpu = { .word_enter = WORD_ENTER,
                          .word_leave = WORD_LEAVE,
-                         .own_bytes = sizeof(toy_own),
+                         .state_bytes = sizeof(toy_state),
                          .usual = usual,
                          .begin = begin,
                          .memory = memory,

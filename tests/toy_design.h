@@ -27,12 +27,12 @@ typedef struct toy_words {
     hd_word word;
 } toy_words;
 
-typedef struct toy_own {
-    hd_gpu_own gpu;
+typedef struct toy_state {
+    hd_gpu_state gpu;
     toy_view v;
     uint32_t *writes[TOY_BOARDS];
     toy_words *words;
-} toy_own;
+} toy_state;
 
 extern const hd_gpu toy_gpu;
 extern const hd_design toy_design;

@@ -5,7 +5,7 @@
 #include "judge/design.h"
 #include "tests/toy_design.h"
 
-static const toy_view *view_of(const void *table) { return &((const toy_own *)table)->v; }
+static const toy_view *view_of(const void *table) { return &((const toy_state *)table)->v; }
 
 static uint64_t buckets(const void *table) { return view_of(table)->boards; }
 static uint64_t first(const void *table, uint64_t b) { return (void)table, b * TOY_PLACES; }

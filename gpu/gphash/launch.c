@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "gpu/gphash/own.h"
+#include "gpu/gphash/state.h"
 #include "ref/gphash/gphash.h"
 
 static void usual(hd_info *info) { (void)info; }
@@ -17,7 +17,7 @@ static void usual(hd_info *info) { (void)info; }
 /* ---- A batch --------------------------------------------------------------------------------- */
 
 /* All but first, last, window and pass, which gpu_launch sets. */
-static gphash_args args_of(const gphash_own *o, const hd_batch *b)
+static gphash_args args_of(const gphash_state *o, const hd_batch *b)
 {
     gphash_args a;
     memset(&a, 0, sizeof a);
@@ -43,7 +43,7 @@ static gphash_args args_of(const gphash_own *o, const hd_batch *b)
 /* A batch of items on its way. */
 typedef struct launching {
     gpu_launcher l; /* first: launch_items gets its address */
-    const gphash_own *o;
+    const gphash_state *o;
     gphash_args a;
 } launching;
 
@@ -67,7 +67,7 @@ static hd_status sort(launching *x, uint64_t n, const uint64_t *fewer)
 {
     static const gpu_sort_kernels kernels = { GPHASH_NUMBER_sort_count, GPHASH_NUMBER_sort_scan,
                                               GPHASH_NUMBER_sort_lay };
-    const gphash_own *o = x->o;
+    const gphash_state *o = x->o;
     return gpu_sort_launch(&x->l.on, kernels, n, fewer, GPHASH_ORDER_BITS, o->order, o->unsorted, o->count,
                            gphash_sort_shares(o), &x->a.order);
 }
@@ -158,7 +158,7 @@ static hd_status launch_items(const gpu_launcher *l, uint32_t row, const hd_vari
     return status;
 }
 
-static gpu_launcher launcher_of(const gphash_own *o, const hd_launcher *to, gphash_args *a)
+static gpu_launcher launcher_of(const gphash_state *o, const hd_launcher *to, gphash_args *a)
 {
     return (gpu_launcher){ *to, gpu_list_window(&o->gpu), a, sizeof *a, &a->b, GPHASH_NUMBER_list, launch_items };
 }
@@ -179,9 +179,9 @@ static hd_status promote(const launching *x, const hd_batch *b)
     return status;
 }
 
-static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
+static hd_status launch(void *state, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
 {
-    gphash_own *o = (gphash_own *)own;
+    gphash_state *o = (gphash_state *)state;
     launching x = { .o = o };
     (void)when;
     x.a = args_of(o, b);
@@ -195,11 +195,11 @@ static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd
 }
 
 /* What windows note has one place. */
-static bool lists(const void *own, uint32_t row, const hd_batch *b)
+static bool lists(const void *state, uint32_t row, const hd_batch *b)
 {
-    const gphash_own *o = (const gphash_own *)own;
+    const gphash_state *o = (const gphash_state *)state;
     bool changes = b->each || hd_op_row_of(b->op)->role != HD_READER;
-    return (o->changed && (changes || b->value_out)) || gpu_batch_lists(own, row, b);
+    return (o->changed && (changes || b->value_out)) || gpu_batch_lists(state, row, b);
 }
 
 const char *gphash_row_lacks(const hd_variant_row *row, hd_op op, bool mixed)
@@ -225,26 +225,26 @@ const char *gphash_unsupported_row(const hd_variant_row *row, const hd_info *inf
 
 /* ---- On a device ----------------------------------------------------------------------------- */
 
-static hd_status empty(void *own, const hd_launcher *l)
+static hd_status empty(void *state, const hd_launcher *l)
 {
     hd_batch b;
     static const hd_when when = { .clock = 0 };
     memset(&b, 0, sizeof b);
     b.op = HD_OP_CLEAR;
-    return launch(own, l, hd_variant_row_of(gphash_variants, "warp", GPU_CLEAR), &b, when);
+    return launch(state, l, hd_variant_row_of(gphash_variants, "warp", GPU_CLEAR), &b, when);
 }
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-static int extents(const void *own, hd_extent *all)
+static int extents(const void *state, hd_extent *all)
 {
-    const gphash_view v = gphash_view_that_lasts((const gphash_own *)own);
+    const gphash_view v = gphash_view_that_lasts((const gphash_state *)state);
     return gphash_extents(&v, all);
 }
 
 /* The slots that last become those of a table at rest, and the near index is made anew; ring: the ring of free cells,
  * too. found[]: how many were cleared; with `ring`, how many entries break an invariant. */
-static hd_status recover_there(gphash_own *o, const hd_gpu_machine *m, bool ring, uint64_t found[2])
+static hd_status recover_there(gphash_state *o, const hd_gpu_machine *m, bool ring, uint64_t found[2])
 {
     enum { THREADS = 128 };
     gphash_recover_args a = { .v = o->v, .near = gphash_is_near(o), .mark = (uint32_t *)(void *)o->next_mark };
@@ -261,7 +261,7 @@ static hd_status recover_there(gphash_own *o, const hd_gpu_machine *m, bool ring
     return status ? status : m->read(m->self, found, &o->words->cleared, 2 * sizeof(uint64_t));
 }
 
-static hd_status recover(gphash_own *o, const hd_gpu_machine *m, bool ring, uint64_t found[2])
+static hd_status recover(gphash_state *o, const hd_gpu_machine *m, bool ring, uint64_t found[2])
 {
     hd_memory marks[1];
     int n = gphash_marks_memory(o, marks);
@@ -273,10 +273,10 @@ static hd_status recover(gphash_own *o, const hd_gpu_machine *m, bool ring, uint
     return status;
 }
 
-static hd_status recovered(void *own, const hd_gpu_machine *m, hd_recovery *did)
+static hd_status recovered(void *state, const hd_gpu_machine *m, hd_recovery *did)
 {
     uint64_t found[2] = { 0, 0 };
-    hd_status status = recover((gphash_own *)own, m, true, found);
+    hd_status status = recover((gphash_state *)state, m, true, found);
     did->cleared += found[0];
     if (!status && found[1])
         status = hd_fail(HD_ECORRUPT, "GP-1, GP-2: %" PRIu64 " keys are in two slots, or in none of their buckets",
@@ -285,7 +285,7 @@ static hd_status recovered(void *own, const hd_gpu_machine *m, hd_recovery *did)
 }
 
 /* The ring, from `head` to `end`, has its cells in the order of addresses from `first` on, and begins at 0. */
-static hd_status lay_in_order(gphash_own *o, const hd_gpu_machine *m, uint64_t head, uint64_t end, uint64_t first)
+static hd_status lay_in_order(gphash_state *o, const hd_gpu_machine *m, uint64_t head, uint64_t end, uint64_t first)
 {
     enum { THREADS = 128 };
     const uint64_t cells = gphash_cells(&o->v), blocks = hd_launch_blocks(&m->on, cells, THREADS);
@@ -305,9 +305,9 @@ static hd_status lay_in_order(gphash_own *o, const hd_gpu_machine *m, uint64_t h
     return status;
 }
 
-static hd_status arrange(void *own, const hd_gpu_machine *m)
+static hd_status arrange(void *state, const hd_gpu_machine *m)
 {
-    gphash_own *o = (gphash_own *)own;
+    gphash_state *o = (gphash_state *)state;
     uint64_t ends[2] = { 0, 0 };
     uint32_t cell;
     hd_memory marks[1];
@@ -324,9 +324,9 @@ static hd_status arrange(void *own, const hd_gpu_machine *m)
     return status;
 }
 
-static hd_status changed(void *own, const hd_gpu_machine *m, uint8_t *page, uint64_t pages)
+static hd_status changed(void *state, const hd_gpu_machine *m, uint8_t *page, uint64_t pages)
 {
-    gphash_own *o = (gphash_own *)own;
+    gphash_state *o = (gphash_state *)state;
     const bool marked = gphash_is_near(o) && !o->unmarked && o->marks;
     _Static_assert((int)GPHASH_PAGE == (int)HD_EXTENT_PAGE, "the map is of the pages that are asked for");
     HD_ASSERT(!gphash_is_near(o) || pages == gphash_pages(&o->v), "the map has other pages than the extents");
@@ -336,9 +336,9 @@ static hd_status changed(void *own, const hd_gpu_machine *m, uint8_t *page, uint
     return status || !o->page ? status : m->on.zero(m->on.self, o->page, pages);
 }
 
-static hd_status settled(void *own, const hd_gpu_machine *m)
+static hd_status settled(void *state, const hd_gpu_machine *m)
 {
-    gphash_own *o = (gphash_own *)own;
+    gphash_state *o = (gphash_state *)state;
     const size_t copies = gphash_units(&o->v, o->cache.of) * sizeof *o->cache.copy_of;
     uint64_t found[2];
     hd_status status = copies ? m->on.zero(m->on.self, o->cache.copy_of, copies) : HD_OK;
@@ -348,7 +348,7 @@ static hd_status settled(void *own, const hd_gpu_machine *m)
 /* ---- Growth (section 3.2.3) ------------------------------------------------------------------ */
 
 /* The ring of a table that has grown once more, in o->next_free. ends: of the ring that is. */
-static hd_status widen_ring(gphash_own *o, const hd_gpu_machine *m, const uint64_t ends[2])
+static hd_status widen_ring(gphash_state *o, const hd_gpu_machine *m, const uint64_t ends[2])
 {
     enum { THREADS = 128 };
     gphash_ring_args a = { o->v, o->next_free, ends[0], ends[1], &o->words->head, &o->words->tail };
@@ -356,7 +356,7 @@ static hd_status widen_ring(gphash_own *o, const hd_gpu_machine *m, const uint64
     return m->on.launch(m->on.self, GPHASH_NUMBER_widen, &a, sizeof a, blocks, THREADS);
 }
 
-static hd_status move_bottom(gphash_own *o, const hd_gpu_machine *m)
+static hd_status move_bottom(gphash_state *o, const hd_gpu_machine *m)
 {
     hd_batch b;
     memset(&b, 0, sizeof b);
@@ -367,7 +367,7 @@ static hd_status move_bottom(gphash_own *o, const hd_gpu_machine *m)
 }
 
 /* The old ring and its like go, and the next ones take their place; *ends: then those of the new ring. */
-static void take_next_ring(gphash_own *o, const hd_gpu_machine *m, uint64_t ends[2])
+static void take_next_ring(gphash_state *o, const hd_gpu_machine *m, uint64_t ends[2])
 {
     hd_memory ring[GPHASH_GROWTH_ARRAYS];
     hd_machine_give(m, o, ring, gphash_ring_memory(o, ring));
@@ -385,7 +385,7 @@ static void take_next_ring(gphash_own *o, const hd_gpu_machine *m, uint64_t ends
 }
 
 /* A level more; or all is as it was. ends: of the ring of free cells. */
-static hd_status raise_once(gphash_own *o, const hd_gpu_machine *m, uint64_t ends[2])
+static hd_status raise_once(gphash_state *o, const hd_gpu_machine *m, uint64_t ends[2])
 {
     hd_memory next[GPHASH_GROWTH_ARRAYS], gone[GPHASH_GROWTH_ARRAYS];
     int n = gphash_growth_memory(o, next);
@@ -405,9 +405,9 @@ static hd_status raise_once(gphash_own *o, const hd_gpu_machine *m, uint64_t end
     return HD_OK;
 }
 
-static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info)
+static hd_status resize(void *state, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info)
 {
-    gphash_own *o = (gphash_own *)own;
+    gphash_state *o = (gphash_state *)state;
     uint64_t ends[2] = { 0, 0 };
     uint32_t levels = 0;
     hd_status status = gphash_raises(&o->v, buckets, &levels);
@@ -427,7 +427,7 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
 /* clang-format off */
 const hd_gpu gphash_gpu = {
     .cuda_entry = HD_CUDA_ENTRY(gphash_cuda_entry), .cuda_module = HD_CUDA_ENTRY(gphash_cuda_module),
-    .word_enter = GPHASH_NUMBER_word_enter, .word_leave = GPHASH_NUMBER_word_leave, .own_bytes = sizeof(gphash_own),
+    .word_enter = GPHASH_NUMBER_word_enter, .word_leave = GPHASH_NUMBER_word_leave, .state_bytes = sizeof(gphash_state),
     .usual = usual, .begin = gphash_begin_table, .memory = gphash_memory, .taken = gphash_taken,
     .view_of = gphash_view_of_state, .before = gphash_before_batch, .after = gphash_after_batch, .empty = empty,
     .open_here = gphash_open_here, .lists = lists, .launch = launch, .resize = resize, .shape = gphash_shape_there,

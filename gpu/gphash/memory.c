@@ -7,23 +7,23 @@
 
 #include "base/error.h"
 #include "gpu/gphash/launch.h"
-#include "gpu/gphash/own.h"
+#include "gpu/gphash/state.h"
 #include "ref/gphash/gphash.h"
 
 #define WORDS(member) offsetof(gphash_words, member)
-enum { VIEW = offsetof(gphash_own, v) };
+enum { VIEW = offsetof(gphash_state, v) };
 
-enum { FAR = offsetof(gphash_own, far) };
+enum { FAR = offsetof(gphash_state, far) };
 
-#define CACHE(member) offsetof(gphash_own, cache) + offsetof(gphash_cache, member)
+#define CACHE(member) offsetof(gphash_state, cache) + offsetof(gphash_cache, member)
 
 /* Where what lasts is on a device. */
-static hd_put lasting_put(const gphash_own *o)
+static hd_put lasting_put(const gphash_state *o)
 {
     return o->gpu.info.gphash.index == HD_INDEX_DEVICE ? HD_APART : HD_HOST_MEMORY;
 }
 
-int gphash_level_memory(const gphash_own *o, uint32_t level, hd_memory *all)
+int gphash_level_memory(const gphash_state *o, uint32_t level, hd_memory *all)
 {
     const bool near = gphash_is_near(o);
     const size_t at = level * sizeof(gphash_level), to = (near ? FAR : VIEW + offsetof(gphash_view, level)) + at;
@@ -41,7 +41,7 @@ int gphash_level_memory(const gphash_own *o, uint32_t level, hd_memory *all)
     return hd_memory_add(all, rows, near ? sizeof rows : sizeof rows / 2);
 }
 
-static int chunk_memory(const gphash_own *o, uint32_t chunk, hd_memory *all)
+static int chunk_memory(const gphash_state *o, uint32_t chunk, hd_memory *all)
 {
     const gphash_view *v = &o->v;
     const size_t at = offsetof(gphash_view, cell) + chunk * sizeof v->cell[0];
@@ -53,17 +53,17 @@ static int chunk_memory(const gphash_own *o, uint32_t chunk, hd_memory *all)
 }
 
 /* Bits for the cells in use: on the host machine those of the reference are there. */
-int gphash_marks_memory(const gphash_own *o, hd_memory *all)
+int gphash_marks_memory(const gphash_state *o, hd_memory *all)
 {
     const hd_memory rows[] = {
-        { "recovery: marks of cells", "marks", offsetof(gphash_own, next_mark), (gphash_cells(&o->v) + 63) / 64,
+        { "recovery: marks of cells", "marks", offsetof(gphash_state, next_mark), (gphash_cells(&o->v) + 63) / 64,
           sizeof(uint64_t), 0, .put = HD_APART },
     };
     return o->v.cell_bytes ? hd_memory_add(all, rows, sizeof rows) : 0;
 }
 
 /* The ring that is; on the host machine the marks, which are the reference's alone; and the map of pages. */
-int gphash_ring_memory(const gphash_own *o, hd_memory *all)
+int gphash_ring_memory(const gphash_state *o, hd_memory *all)
 {
     uint64_t cells = gphash_cells(&o->v);
     const hd_memory rows[] = {
@@ -71,7 +71,7 @@ int gphash_ring_memory(const gphash_own *o, hd_memory *all)
           sizeof(uint32_t), HD_AS_IT_COMES, .put = HD_APART, HD_HOLDS_ENTRIES, offsetof(gphash_view, free) },
         { "capacity: marks of cells", NULL, VIEW + offsetof(gphash_view, mark), o->gpu.device ? 0 : (cells + 63) / 64,
           sizeof(uint64_t), HD_AS_IT_COMES, .put = HD_APART, HD_HOLDS_SHARED },
-        { "index: changed pages", "changed pages", offsetof(gphash_own, page),
+        { "index: changed pages", "changed pages", offsetof(gphash_state, page),
           gphash_is_near(o) ? gphash_pages(&o->v) : 0, 1, 0, .put = HD_APART },
         { "cache: copies of units", "copy_of", CACHE(copy_of), gphash_units(&o->v, o->cache.of), sizeof(uint32_t), 0,
           .put = HD_APART },
@@ -82,7 +82,7 @@ int gphash_ring_memory(const gphash_own *o, hd_memory *all)
 }
 
 /* Of a table that has grown once more. */
-static int next_ring_memory(const gphash_own *o, hd_memory *all)
+static int next_ring_memory(const gphash_state *o, hd_memory *all)
 {
     const uint32_t grown = o->v.grown + 1;
     gphash_view then = o->v;
@@ -90,21 +90,21 @@ static int next_ring_memory(const gphash_own *o, hd_memory *all)
     then.bottom++;
     uint64_t cells = gphash_cells_then(&o->v, grown);
     const hd_memory rows[] = {
-        { "capacity: free cells", "free cells", offsetof(gphash_own, next_free), gphash_ring_then(&o->v, grown),
+        { "capacity: free cells", "free cells", offsetof(gphash_state, next_free), gphash_ring_then(&o->v, grown),
           sizeof(uint32_t), HD_AS_IT_COMES, .put = HD_APART },
-        { "capacity: marks of cells", NULL, offsetof(gphash_own, next_mark), o->gpu.device ? 0 : (cells + 63) / 64,
+        { "capacity: marks of cells", NULL, offsetof(gphash_state, next_mark), o->gpu.device ? 0 : (cells + 63) / 64,
           sizeof(uint64_t), HD_AS_IT_COMES, .put = HD_APART },
-        { "index: changed pages", "changed pages", offsetof(gphash_own, next_page),
+        { "index: changed pages", "changed pages", offsetof(gphash_state, next_page),
           gphash_is_near(o) ? gphash_pages(&then) : 0, 1, 0, .put = HD_APART },
-        { "cache: copies of units", "copy_of", offsetof(gphash_own, next_copy_of), gphash_units(&then, o->cache.of),
+        { "cache: copies of units", "copy_of", offsetof(gphash_state, next_copy_of), gphash_units(&then, o->cache.of),
           sizeof(uint32_t), 0, .put = HD_APART },
-        { "cache: heat of units", "heat", offsetof(gphash_own, next_heat), gphash_units(&then, o->cache.of),
+        { "cache: heat of units", "heat", offsetof(gphash_state, next_heat), gphash_units(&then, o->cache.of),
           sizeof(uint32_t), 0, .put = HD_APART },
     };
     return hd_memory_add(all, rows, sizeof rows);
 }
 
-static int cache_memory(const gphash_own *o, hd_memory *all)
+static int cache_memory(const gphash_state *o, hd_memory *all)
 {
     const uint64_t n = o->cache.copies;
     const hd_memory rows[] = {
@@ -116,17 +116,17 @@ static int cache_memory(const gphash_own *o, hd_memory *all)
     return o->cache.of ? hd_memory_add(all, rows, sizeof rows) : 0;
 }
 
-int gphash_growth_memory(const gphash_own *o, hd_memory *all)
+int gphash_growth_memory(const gphash_state *o, hd_memory *all)
 {
     int n = gphash_level_memory(o, gphash_top(&o->v) + 1, all);
     n += chunk_memory(o, o->v.grown + 1, all + n);
     return n + next_ring_memory(o, all + n);
 }
 
-static int words_memory(const gphash_own *o, hd_memory *all)
+static int words_memory(const gphash_state *o, hd_memory *all)
 {
     const gphash_words *w = o->words;
-    const size_t at = offsetof(gphash_own, words);
+    const size_t at = offsetof(gphash_state, words);
     hd_memory head = hd_memory_word(NULL, at, WORDS(head), sizeof w->head);
     hd_memory tail = hd_memory_word(NULL, at, WORDS(tail), sizeof w->tail);
     head.what = tail.what = "ends of the ring";
@@ -144,33 +144,33 @@ static int words_memory(const gphash_own *o, hd_memory *all)
         hd_memory_word("tail", at, WORDS(tail), sizeof w->tail),
         head,
         tail,
-        { "table: guards", "guards", offsetof(gphash_own, guard), GPHASH_GUARDS, sizeof(uint32_t), 0,
+        { "table: guards", "guards", offsetof(gphash_state, guard), GPHASH_GUARDS, sizeof(uint32_t), 0,
           .put = HD_TOGETHER },
     };
     return hd_memory_add(all, rows, sizeof rows);
 }
 
 /* What windows note of far slots and cells, and room to sort it. */
-static int notes_memory(const gphash_own *o, hd_memory *all)
+static int notes_memory(const gphash_state *o, hd_memory *all)
 {
     bool far = o->gpu.info.gphash.index != HD_INDEX_DEVICE && (gphash_is_near(o) || o->v.cell_bytes);
     const uint64_t n = far ? gphash_notes(o) : 0, counts = far ? gpu_sort_counts(gphash_sort_shares(o)) : 0;
     const hd_memory rows[] = {
-        { "index: changes of a window", "changes", offsetof(gphash_own, changed), n, sizeof(uint64_t), HD_AS_IT_COMES,
+        { "index: changes of a window", "changes", offsetof(gphash_state, changed), n, sizeof(uint64_t), HD_AS_IT_COMES,
           .put = HD_APART },
-        { "index: order of a window", "order", offsetof(gphash_own, order), n, sizeof(uint64_t), HD_AS_IT_COMES,
+        { "index: order of a window", "order", offsetof(gphash_state, order), n, sizeof(uint64_t), HD_AS_IT_COMES,
           .put = HD_APART },
-        { "index: room to sort", "room to sort", offsetof(gphash_own, unsorted), n, sizeof(uint64_t), HD_AS_IT_COMES,
+        { "index: room to sort", "room to sort", offsetof(gphash_state, unsorted), n, sizeof(uint64_t), HD_AS_IT_COMES,
           .put = HD_APART },
-        { "index: counts of a sort", "counts of a sort", offsetof(gphash_own, count), counts, sizeof(uint32_t),
+        { "index: counts of a sort", "counts of a sort", offsetof(gphash_state, count), counts, sizeof(uint32_t),
           HD_AS_IT_COMES, .put = HD_APART },
     };
     return hd_memory_add(all, rows, sizeof rows);
 }
 
-int gphash_memory(const void *own, hd_memory *all)
+int gphash_memory(const void *state, hd_memory *all)
 {
-    const gphash_own *o = (const gphash_own *)own;
+    const gphash_state *o = (const gphash_state *)state;
     int n = 0;
     for (uint32_t i = o->v.bottom; i <= gphash_top(&o->v); i++) n += gphash_level_memory(o, i, all + n);
     for (uint32_t k = 0; k <= o->v.grown; k++) n += chunk_memory(o, k, all + n);
@@ -178,21 +178,21 @@ int gphash_memory(const void *own, hd_memory *all)
     n += words_memory(o, all + n);
     n += notes_memory(o, all + n);
     n += cache_memory(o, all + n);
-    return n + gpu_list_memory(&o->gpu, offsetof(gphash_own, kept), all + n);
+    return n + gpu_list_memory(&o->gpu, offsetof(gphash_state, kept), all + n);
 }
 
-void gphash_begin_table(void *own)
+void gphash_begin_table(void *state)
 {
-    gphash_own *o = (gphash_own *)own;
+    gphash_state *o = (gphash_state *)state;
     o->v = gphash_view_for(&o->gpu.info);
     o->cache.of = o->gpu.info.gphash.cache;
     o->cache.copies = o->gpu.info.gphash.cached;
     o->cache.unit_bytes = gphash_unit_bytes(&o->v, o->cache.of);
 }
 
-void gphash_taken(void *own)
+void gphash_taken(void *state)
 {
-    gphash_own *o = (gphash_own *)own;
+    gphash_state *o = (gphash_state *)state;
     o->gpu.tally = o->words->tally;
     o->gpu.sum = &o->words->sum;
     o->gpu.op = o->words->op;
@@ -202,7 +202,7 @@ void gphash_taken(void *own)
 
 void *gphash_view_of_state(void *entries) { return gphash_table_of(entries); }
 
-gphash_view gphash_view_that_lasts(const gphash_own *o)
+gphash_view gphash_view_that_lasts(const gphash_state *o)
 {
     gphash_view v = o->v;
     memcpy(v.level, gphash_lasting(o), sizeof v.level);
@@ -224,7 +224,7 @@ typedef struct parts {
     size_t bytes;
 } parts;
 
-static parts parts_of_unit(const gphash_own *o, uint64_t unit)
+static parts parts_of_unit(const gphash_state *o, uint64_t unit)
 {
     const gphash_view *v = &o->v;
     const size_t words = v->slots * sizeof(uint64_t);
@@ -234,20 +234,20 @@ static parts parts_of_unit(const gphash_own *o, uint64_t unit)
     uint8_t *cell = gphash_cell(v, unit);
     return (parts){ { cell, cell + v->cell_bytes / 2 }, v->cell_bytes / 2 };
 }
-static parts parts_of_copy(const gphash_own *o, uint64_t unit)
+static parts parts_of_copy(const gphash_state *o, uint64_t unit)
 {
     const gphash_cache *c = &o->cache;
     uint8_t *copy = c->copy + (uint64_t)(c->copy_of[unit] - 1) * c->unit_bytes;
     return (parts){ { copy, copy + c->unit_bytes / 2 }, c->unit_bytes / 2 };
 }
 
-void gphash_make_copy(const gphash_own *o, uint64_t unit)
+void gphash_make_copy(const gphash_state *o, uint64_t unit)
 {
     const parts from = parts_of_unit(o, unit), to = parts_of_copy(o, unit);
     for (int i = 0; i < 2; i++) memcpy(to.p[i], from.p[i], to.bytes);
 }
 
-uint64_t gphash_wrong_copy(const gphash_own *o, bool drop)
+uint64_t gphash_wrong_copy(const gphash_state *o, bool drop)
 {
     const gphash_cache *c = &o->cache;
     uint64_t wrong = GPHASH_NOWHERE;
@@ -261,9 +261,9 @@ uint64_t gphash_wrong_copy(const gphash_own *o, bool drop)
     return wrong;
 }
 
-void gphash_before_batch(void *own, void *entries)
+void gphash_before_batch(void *state, void *entries)
 {
-    gphash_own *o = (gphash_own *)own;
+    gphash_state *o = (gphash_state *)state;
     const gphash_table *t = gphash_table_of(entries);
     gphash_level near[GPHASH_LEVELS];
     memcpy(near, o->v.level, sizeof near);
@@ -278,9 +278,9 @@ void gphash_before_batch(void *own, void *entries)
     o->words->tail = t->tail;
 }
 
-void gphash_after_batch(void *own, void *entries, bool good)
+void gphash_after_batch(void *state, void *entries, bool good)
 {
-    const gphash_own *o = (const gphash_own *)own;
+    const gphash_state *o = (const gphash_state *)state;
     gphash_table *t = gphash_table_of(entries);
     HD_ASSERT(!good || gphash_wrong_copy(o, false) == GPHASH_NOWHERE, "GP-5: a copy is not that of its unit");
     t->head = o->words->head;
@@ -300,7 +300,7 @@ hd_status gphash_shape_there(const hd_config *c, hd_info *info, bool device)
     return HD_OK;
 }
 
-hd_status gphash_open_here(const void *own, const hd_seams *s, void **staged)
+hd_status gphash_open_here(const void *state, const hd_seams *s, void **staged)
 {
-    return gphash_reference.open(NULL, &((const gphash_own *)own)->gpu.info, s, staged);
+    return gphash_reference.open(NULL, &((const gphash_state *)state)->gpu.info, s, staged);
 }

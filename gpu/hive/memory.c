@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "gpu/hive/launch.h"
-#include "gpu/hive/own.h"
+#include "gpu/hive/state.h"
 #include "gpu/launches.h"
 #include "ref/hive/hive.h"
 
@@ -18,7 +18,7 @@ static uint64_t buckets_of_segment(const hive_view *v, uint32_t k)
     return has < all ? has : all;
 }
 
-/* at: where the segment is in the own part; twin: and in the reference's view. */
+/* at: where the segment is in the state; twin: and in the reference's view. */
 static int segment_memory(const hive_view *v, size_t at, size_t twin, uint64_t buckets, uint64_t unused, hd_put put,
                           hd_memory *all)
 {
@@ -45,7 +45,7 @@ static int segment_memory(const hive_view *v, size_t at, size_t twin, uint64_t b
 int hive_segment_memory(const hive_view *v, uint32_t k, hd_put put, hd_memory *all)
 {
     size_t from = k * sizeof(hive_segment);
-    return segment_memory(v, offsetof(hive_own, v.segment) + from, offsetof(hive_view, segment) + from,
+    return segment_memory(v, offsetof(hive_state, v.segment) + from, offsetof(hive_view, segment) + from,
                           hive_segment_buckets(v, k), hive_segment_buckets(v, k) - buckets_of_segment(v, k), put, all);
 }
 
@@ -54,10 +54,10 @@ int hive_stash_memory(const hive_view *v, size_t at, uint64_t buckets, hd_memory
     return segment_memory(v, at, offsetof(hive_view, stash), buckets, 0, HD_APART, all);
 }
 
-static int words_memory(const hive_own *o, hd_memory *all)
+static int words_memory(const hive_state *o, hd_memory *all)
 {
     const hive_words *w = o->words;
-    const size_t at = offsetof(hive_own, words);
+    const size_t at = offsetof(hive_state, words);
     /* of the two counts of stashes, the stash's own is copied */
     hd_memory stashed =
         hd_memory_word(NULL, at, offsetof(hive_words, stashed) + o->count * sizeof *w->stashed, sizeof *w->stashed);
@@ -75,27 +75,27 @@ static int words_memory(const hive_own *o, hd_memory *all)
     return hd_memory_add(all, rows, sizeof rows);
 }
 
-int hive_memory(const void *own, hd_memory *all)
+int hive_memory(const void *state, hd_memory *all)
 {
-    const hive_own *o = (const hive_own *)own;
+    const hive_state *o = (const hive_state *)state;
     const hive_view *v = &o->v;
     int n = 0;
     for (uint32_t k = 0; k < hive_segments_for(v, hive_buckets(v)); k++)
         n += hive_segment_memory(v, k, k ? HD_APART : HD_TOGETHER, all + n);
-    n += hive_stash_memory(v, offsetof(hive_own, v.stash), v->stash_buckets, all + n);
+    n += hive_stash_memory(v, offsetof(hive_state, v.stash), v->stash_buckets, all + n);
     n += words_memory(o, all + n);
-    return n + gpu_list_memory(&o->gpu, offsetof(hive_own, kept), all + n);
+    return n + gpu_list_memory(&o->gpu, offsetof(hive_state, kept), all + n);
 }
 
-void hive_begin_table(void *own)
+void hive_begin_table(void *state)
 {
-    hive_own *o = (hive_own *)own;
+    hive_state *o = (hive_state *)state;
     o->v = hive_view_for(&o->gpu.info);
 }
 
-void hive_taken(void *own)
+void hive_taken(void *state)
 {
-    hive_own *o = (hive_own *)own;
+    hive_state *o = (hive_state *)state;
     o->gpu.tally = o->words->tally;
     o->gpu.sum = &o->words->sum;
     o->gpu.op = o->words->op;
@@ -104,20 +104,20 @@ void hive_taken(void *own)
 
 void *hive_view_of_state(void *entries) { return hive_view_of(entries); }
 
-void hive_before_batch(void *own, void *entries)
+void hive_before_batch(void *state, void *entries)
 {
-    hive_own *o = (hive_own *)own;
+    hive_state *o = (hive_state *)state;
     o->v = *hive_view_of(entries);
     *hive_stashed_of(o) = o->v.stashed;
 }
 
-void hive_after_batch(void *own, void *entries, bool good)
+void hive_after_batch(void *state, void *entries, bool good)
 {
     (void)good;
-    hive_view_of(entries)->stashed = *hive_stashed_of((const hive_own *)own);
+    hive_view_of(entries)->stashed = *hive_stashed_of((const hive_state *)state);
 }
 
-hd_status hive_open_here(const void *own, const hd_seams *s, void **staged)
+hd_status hive_open_here(const void *state, const hd_seams *s, void **staged)
 {
-    return hive_reference.open(NULL, &((const hive_own *)own)->gpu.info, s, staged);
+    return hive_reference.open(NULL, &((const hive_state *)state)->gpu.info, s, staged);
 }

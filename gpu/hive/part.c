@@ -11,14 +11,14 @@
 #include "base/error.h"
 #include "gpu/hive/check_args.h"
 #include "gpu/hive/kernel_numbers.h"
-#include "gpu/hive/own.h"
+#include "gpu/hive/state.h"
 #include "ref/hive/hive.h"
 
 static uint64_t bytes_of(const hive_view *v, uint64_t buckets) { return buckets * v->slots * hive_word_bytes(v); }
 
-static const hive_view *view_in(const void *own) { return &((const hive_own *)own)->v; }
+static const hive_view *view_in(const void *state) { return &((const hive_state *)state)->v; }
 
-static uint64_t part_bytes(const void *own, uint64_t buckets) { return bytes_of(view_in(own), buckets); }
+static uint64_t part_bytes(const void *state, uint64_t buckets) { return bytes_of(view_in(state), buckets); }
 
 /* How many buckets from b on lie one after another on the device. */
 static uint64_t run_from(const hive_view *v, uint64_t b)
@@ -29,9 +29,9 @@ static uint64_t run_from(const hive_view *v, uint64_t b)
     return (end < all ? end : all) - b;
 }
 
-static int part_planes(const void *own, const hd_part *p, hd_plane *all)
+static int part_planes(const void *state, const hd_part *p, hd_plane *all)
 {
-    const hive_view *v = view_in(own);
+    const hive_view *v = view_in(state);
     uint64_t end = p->first + p->buckets, n;
     uint8_t *here = (uint8_t *)p->memory;
     int planes = 0;
@@ -42,7 +42,7 @@ static int part_planes(const void *own, const hd_part *p, hd_plane *all)
         all[planes++] = (hd_plane){ "buckets", hive_bucket(v, b), here, bytes_of(v, n) };
         here += bytes_of(v, n);
     }
-    HD_ASSERT(here == (uint8_t *)p->memory + part_bytes(own, p->buckets), "runs make up the part");
+    HD_ASSERT(here == (uint8_t *)p->memory + part_bytes(state, p->buckets), "runs make up the part");
     return planes;
 }
 
@@ -59,9 +59,9 @@ static uint64_t word_in(const hive_view *v, const uint8_t *slot)
     return word;
 }
 
-static size_t part_next(const void *own, const hd_part *p, hd_entry *e, size_t most)
+static size_t part_next(const void *state, const hd_part *p, hd_entry *e, size_t most)
 {
-    const hive_view *v = view_in(own);
+    const hive_view *v = view_in(state);
     uint64_t at = e->slot, end = (p->first + p->buckets) * v->slots;
     size_t n = 0;
     for (; at < end && n < most; at++) {
@@ -74,9 +74,9 @@ static size_t part_next(const void *own, const hd_part *p, hd_entry *e, size_t m
     return n;
 }
 
-static bool part_put_at(const void *own, const hd_part *p, const hd_entry *e)
+static bool part_put_at(const void *state, const hd_part *p, const hd_entry *e)
 {
-    const hive_view *v = view_in(own);
+    const hive_view *v = view_in(state);
     uint64_t value = 0;
     if (e->key >= hive_keys(v) || e->score != 0) return false;
     if (!hive_is_home(v, hive_hash(v, e->key), e->slot / v->slots)) return false;
@@ -86,16 +86,16 @@ static bool part_put_at(const void *own, const hd_part *p, const hd_entry *e)
     return true;
 }
 
-static void part_clear(const void *own, const hd_part *p)
+static void part_clear(const void *state, const hd_part *p)
 {
-    memset(p->memory, 0xff, (size_t)part_bytes(own, p->buckets)); /* fresh */
+    memset(p->memory, 0xff, (size_t)part_bytes(state, p->buckets)); /* fresh */
 }
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
 enum { THREADS = 128 };
 
-static hive_check_args args_of(const hive_own *o)
+static hive_check_args args_of(const hive_state *o)
 {
     return (hive_check_args){ o->v, hive_stashed_of(o), &o->words->check };
 }
@@ -106,9 +106,9 @@ static hd_status launch(const hd_gpu_machine *m, uint32_t kernel, const hive_che
                         THREADS);
 }
 
-static hd_status part_filled(void *own, const hd_gpu_machine *m)
+static hd_status part_filled(void *state, const hd_gpu_machine *m)
 {
-    hive_own *o = (hive_own *)own;
+    hive_state *o = (hive_state *)state;
     const hive_check_args a = args_of(o);
     hd_status status = m->on.zero(m->on.self, a.stashed, sizeof *a.stashed);
     if (!status) status = launch(m, HIVE_NUMBER_settle, &a);
@@ -119,9 +119,9 @@ const hd_gpu_parts hive_parts = {
     part_bytes, part_planes, part_next, part_put_at, part_clear, NULL, part_filled, NULL
 };
 
-hd_status hive_check_there(void *own, const hd_gpu_machine *m)
+hd_status hive_check_there(void *state, const hd_gpu_machine *m)
 {
-    const hive_own *o = (const hive_own *)own;
+    const hive_state *o = (const hive_state *)state;
     const hive_check_args a = args_of(o);
     hive_check_words found = { 0, 0 };
     uint64_t counted = 0;

@@ -10,6 +10,6 @@
 
 extern const hd_gpu_parts hive_parts;
 
-hd_status hive_check_there(void *own, const hd_gpu_machine *m); /* hd_gpu.check */
+hd_status hive_check_there(void *state, const hd_gpu_machine *m); /* hd_gpu.check */
 
 #endif

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "gpu/hkv/own.h"
+#include "gpu/hkv/state.h"
 #include "gpu/hkv/part.h"
 #include "gpu/hkv/select.h"
 #include "policies/policy.h"
@@ -22,7 +22,7 @@ static void usual(hd_info *info)
 /* ---- A batch --------------------------------------------------------------------------------- */
 
 /* All but first, last and window, which hkv_launch sets. */
-static hkv_args args_of(const hkv_own *o, const hd_batch *b, hd_when when)
+static hkv_args args_of(const hkv_state *o, const hd_batch *b, hd_when when)
 {
     const hd_info *info = &o->gpu.info;
     hkv_args a = o->kept;
@@ -63,9 +63,9 @@ static hd_status launch_moment(const hd_launcher *to, const hkv_args *a)
     return to->launch(to->self, HKV_NUMBER_moment, a, sizeof *a, 1, ONE_WARP);
 }
 
-static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
+static hd_status launch(void *state, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
 {
-    hkv_own *o = (hkv_own *)own;
+    hkv_state *o = (hkv_state *)state;
     hkv_launcher l = { *to, hkv_list_window(&o->gpu), hkv_fetch_window(&o->gpu), &o->unfinished };
     const hkv_args a = args_of(o, b, when);
     hd_status status = asks_time(row, &a) ? launch_moment(to, &a) : HD_OK;
@@ -81,18 +81,18 @@ const char *hkv_unsupported_row(const hd_variant_row *row, const hd_info *info, 
 
 /* ---- On a device ----------------------------------------------------------------------------- */
 
-static hd_status empty(void *own, const hd_launcher *l)
+static hd_status empty(void *state, const hd_launcher *l)
 {
     hd_batch b;
     static const hd_when when = { .clock = 0 };
     memset(&b, 0, sizeof b);
     b.op = HD_OP_CLEAR;
-    return launch(own, l, hkv_row_of("warp", HKV_CLEAR), &b, when);
+    return launch(state, l, hkv_row_of("warp", HKV_CLEAR), &b, when);
 }
 
-static hd_status read_clock(void *own, const hd_launcher *l, uint64_t **ns)
+static hd_status read_clock(void *state, const hd_launcher *l, uint64_t **ns)
 {
-    hkv_own *o = (hkv_own *)own;
+    hkv_state *o = (hkv_state *)state;
     hkv_args a;
     memset(&a, 0, sizeof a);
     a.moment = *ns = &o->words->moment;
@@ -106,19 +106,19 @@ static bool fetches_sorted(const hd_info *info, const hd_batch *b)
 }
 
 /* As hkv_has_groups says it, of updates: upserts run apart from all batches anyway. */
-static bool updates_in_groups(const hkv_own *o, const hd_batch *b)
+static bool updates_in_groups(const hkv_state *o, const hd_batch *b)
 {
     uint32_t flags = hkv_policy_flags_for(&o->v, b);
     return hkv_family_of(b->op) == HKV_UPDATE && o->kept.groups.claim && !b->distinct && b->n > 1 &&
            (flags & (HD_ORDER_FREE | HD_HITS_ADD)) && hkv_updates_in_groups(b->op, b->value_out, flags);
 }
 
-static void show(const void *own, hd_view *view) { hkv_show(&((const hkv_own *)own)->v, view); }
+static void show(const void *state, hd_view *view) { hkv_show(&((const hkv_state *)state)->v, view); }
 
 /* Those that put together a list, put off what they fetch, or run in groups. */
-static bool lists(const void *own, uint32_t row, const hd_batch *b)
+static bool lists(const void *state, uint32_t row, const hd_batch *b)
 {
-    const hkv_own *o = (const hkv_own *)own;
+    const hkv_state *o = (const hkv_state *)state;
     (void)row;
     return fetches_sorted(&o->gpu.info, b) || b->op == HD_OP_FIND_MISSED || b->op == HD_OP_INSERT_AND_EVICT ||
            hkv_family_of(b->op) == HKV_EXPORT || updates_in_groups(o, b);
@@ -128,7 +128,7 @@ static bool lists(const void *own, uint32_t row, const hd_batch *b)
 const hd_gpu hkv_gpu = {
     .cuda_entry = HD_CUDA_ENTRY(hkv_cuda_entry),
     .cuda_module = HD_CUDA_ENTRY(hkv_cuda_module), .word_enter = HKV_NUMBER_word_enter,
-    .word_leave = HKV_NUMBER_word_leave, .own_bytes = sizeof(hkv_own), .usual = usual, .begin = hkv_begin_table,
+    .word_leave = HKV_NUMBER_word_leave, .state_bytes = sizeof(hkv_state), .usual = usual, .begin = hkv_begin_table,
     .memory = hkv_memory, .taken = hkv_taken, .view_of = hkv_view_of_state, .before = hkv_before_batch,
     .after = hkv_after_batch,
     .empty = empty, .open_here = hkv_open_here, .lists = lists, .needs = hkv_needs, .launch = launch,

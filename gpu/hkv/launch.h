@@ -15,7 +15,7 @@ extern const hd_gpu hkv_gpu;
 /* hd_gpu.grow (whole_table.c, as the next). */
 hd_status hkv_grow(void *from, void *to, const hd_gpu_machine *m, uint64_t **moved);
 /* hd_gpu.check. */
-hd_status hkv_check_there(void *own, const hd_gpu_machine *m);
+hd_status hkv_check_there(void *state, const hd_gpu_machine *m);
 
 /* hd_design.unsupported. */
 const char *hkv_unsupported_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b);

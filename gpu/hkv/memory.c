@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "gpu/hkv/launch.h"
-#include "gpu/hkv/own.h"
+#include "gpu/hkv/state.h"
 #include "gpu/hkv/select.h"
 #include "ref/hkv/hkv.h"
 
@@ -15,13 +15,13 @@
 
 enum { LISTED_BYTES = 17 /* and the value: of an item in the window of lists */ };
 
-static uint64_t at_most(const hd_gpu_own *gpu, uint64_t items)
+static uint64_t at_most(const hd_gpu_state *gpu, uint64_t items)
 {
     return gpu->window_most && gpu->window_most < items ? gpu->window_most : items;
 }
 
 /* About as many as fit into a stage of so many bytes, but on a device no more than a small table has a use for. */
-uint64_t hkv_list_window(const hd_gpu_own *gpu)
+uint64_t hkv_list_window(const hd_gpu_state *gpu)
 {
     enum {
         HOST_BYTES = 1 << 20,
@@ -43,7 +43,7 @@ uint64_t hkv_list_window(const hd_gpu_own *gpu)
 
 /* How many items at a time put off far values: no more than there are entries, which is plenty for a small table. 0:
  * none do. */
-uint64_t hkv_fetch_window(const hd_gpu_own *gpu)
+uint64_t hkv_fetch_window(const hd_gpu_state *gpu)
 {
     enum { MOST = 1 << 20 };
     const hd_info *info = &gpu->info;
@@ -53,7 +53,7 @@ uint64_t hkv_fetch_window(const hd_gpu_own *gpu)
 
 /* How many items at a time go through the launches of repeated_keys.h: no fewer than a window that lists has. 0: none
  * do, for only coalesced has them. */
-uint64_t hkv_left_window(const hd_gpu_own *gpu)
+uint64_t hkv_left_window(const hd_gpu_state *gpu)
 {
     enum { LEAST = 1 << 14 };
     const hd_info *info = &gpu->info;
@@ -67,7 +67,7 @@ uint64_t hkv_left_window(const hd_gpu_own *gpu)
 
 /* Whether each plane is an allocation of its own that can grow. Their sizes are rounded up to whole pages, so the table
  * must be large. */
-static bool planes_grow(const hkv_own *o)
+static bool planes_grow(const hkv_state *o)
 {
     enum { SHARE = 32 };
     const hkv_view *v = &o->v;
@@ -76,7 +76,7 @@ static bool planes_grow(const hkv_own *o)
 }
 
 /* The reference's planes. Keys give the allocation its name. Far values are the staged state's as they are. */
-static int planes(const hkv_own *o, hd_memory *all)
+static int planes(const hkv_state *o, hd_memory *all)
 {
     const hkv_view *v = &o->v;
     const uint64_t entries = hkv_capacity(v), scores = v->step == 1 ? entries : 0, near = hkv_near_values(v);
@@ -84,20 +84,20 @@ static int planes(const hkv_own *o, hd_memory *all)
     const hd_put large = planes_grow(o) ? HD_GROWS : HD_APART, small = planes_grow(o) ? HD_GROWS : HD_TOGETHER;
     /* clang-format off */
     const hd_memory rows[] = {
-        { "capacity: values", "values", offsetof(hkv_own, v.value), hkv_near_bytes(v), 1, 0, .put = large,
+        { "capacity: values", "values", offsetof(hkv_state, v.value), hkv_near_bytes(v), 1, 0, .put = large,
           HD_HOLDS_VALUES, offsetof(hkv_view, value), .unused = hkv_near_bytes(v) - near * v->value_bytes },
         /* these four: empty */
-        { "capacity: keys", v->step == 1 ? "keys" : "pairs", offsetof(hkv_own, v.key), entries, 8 * (uint64_t)v->step,
+        { "capacity: keys", v->step == 1 ? "keys" : "pairs", offsetof(hkv_state, v.key), entries, 8 * (uint64_t)v->step,
           HD_AS_IT_COMES, .put = small, HD_HOLDS_ENTRIES, offsetof(hkv_view, key) },
-        { "capacity: digests", "digests", offsetof(hkv_own, v.digest), entries, 1, HD_AS_IT_COMES, .put = small,
+        { "capacity: digests", "digests", offsetof(hkv_state, v.digest), entries, 1, HD_AS_IT_COMES, .put = small,
           HD_HOLDS_ENTRIES, offsetof(hkv_view, digest) },
-        { "capacity: scores", scores ? "scores" : NULL, offsetof(hkv_own, v.score), scores, 8, HD_AS_IT_COMES,
+        { "capacity: scores", scores ? "scores" : NULL, offsetof(hkv_state, v.score), scores, 8, HD_AS_IT_COMES,
           .put = small, scores ? HD_HOLDS_ENTRIES : HD_HOLDS_SHARED, offsetof(hkv_view, score) },
-        { "capacity: bounds", "bounds", offsetof(hkv_own, v.bound), hkv_bounds_of(v), 8, HD_AS_IT_COMES, .put = small,
+        { "capacity: bounds", "bounds", offsetof(hkv_state, v.bound), hkv_bounds_of(v), 8, HD_AS_IT_COMES, .put = small,
           HD_HOLDS_ENTRIES, offsetof(hkv_view, bound) },
-        { "pins", "holders", offsetof(hkv_own, v.holder), holders, sizeof *v->holder, 0, .put = large,
+        { "pins", "holders", offsetof(hkv_state, v.holder), holders, sizeof *v->holder, 0, .put = large,
           HD_HOLDS_ENTRIES, offsetof(hkv_view, holder) },
-        { "capacity: far values", "far values", offsetof(hkv_own, v.far), hkv_far_bytes(v), 1, HD_AS_IT_COMES,
+        { "capacity: far values", "far values", offsetof(hkv_state, v.far), hkv_far_bytes(v), 1, HD_AS_IT_COMES,
           .put = HD_HOST_MEMORY, HD_HOLDS_SHARED },
     };
     /* clang-format on */
@@ -105,11 +105,11 @@ static int planes(const hkv_own *o, hd_memory *all)
 }
 
 /* Words that kernels count in. */
-static int words(const hkv_own *o, hd_memory *all)
+static int words(const hkv_state *o, hd_memory *all)
 {
     const hkv_words *w = o->words;
     const hkv_counts *c = o->counts;
-    const size_t at = offsetof(hkv_own, words), of_batch = offsetof(hkv_own, counts);
+    const size_t at = offsetof(hkv_state, words), of_batch = offsetof(hkv_state, counts);
     /* clang-format off */
     const hd_memory rows[] = {
         { "table: counters", NULL, at, 1, sizeof *w, 0, .put = HD_TOGETHER },
@@ -130,7 +130,7 @@ static int words(const hkv_own *o, hd_memory *all)
     return hd_memory_add(all, rows, sizeof rows);
 }
 
-static int scratch(const hkv_own *o, hd_memory *all)
+static int scratch(const hkv_state *o, hd_memory *all)
 {
     enum { NONE = HD_AS_IT_COMES };
     static const char lists[] = "table: window of lists", fetching[] = "table: window of fetches",
@@ -139,10 +139,10 @@ static int scratch(const hkv_own *o, hd_memory *all)
     const uint64_t fetches = hkv_fetch_window(&o->gpu), window = hkv_list_window(&o->gpu),
                    left = hkv_left_window(&o->gpu), claims = left ? hkv_claim_mask(left) + 1ull : 0;
     const hd_put of_batch = HD_OF_BATCH, locks = o->gpu.device && planes_grow(o) ? HD_GROWS : HD_TOGETHER;
-#define AT(name, pointer) name, offsetof(hkv_own, kept.pointer)
+#define AT(name, pointer) name, offsetof(hkv_state, kept.pointer)
     /* clang-format off */
     const hd_memory rows[] = {
-        { "capacity: bucket locks", "bucket locks", offsetof(hkv_own, kept.lock), o->gpu.info.buckets, sizeof *a->lock,
+        { "capacity: bucket locks", "bucket locks", offsetof(hkv_state, kept.lock), o->gpu.info.buckets, sizeof *a->lock,
           0, .put = locks },
         { lists, AT("stage_flag", list.stage_flag), window, 1, NONE, .put = of_batch },
         { lists, AT("stage_key", list.stage_key), window, sizeof *a->list.stage_key, NONE, .put = of_batch },
@@ -165,23 +165,23 @@ static int scratch(const hkv_own *o, hd_memory *all)
     return hd_memory_add(all, rows, sizeof rows);
 }
 
-int hkv_memory(const void *own, hd_memory *all)
+int hkv_memory(const void *state, hd_memory *all)
 {
-    const hkv_own *o = (const hkv_own *)own;
+    const hkv_state *o = (const hkv_state *)state;
     int n = planes(o, all);
     n += words(o, all + n);
     return n + scratch(o, all + n);
 }
 
-void hkv_begin_table(void *own)
+void hkv_begin_table(void *state)
 {
-    hkv_own *o = (hkv_own *)own;
+    hkv_state *o = (hkv_state *)state;
     o->v = hkv_view_for(&o->gpu.info);
 }
 
-void hkv_taken(void *own)
+void hkv_taken(void *state)
 {
-    hkv_own *o = (hkv_own *)own;
+    hkv_state *o = (hkv_state *)state;
     if (o->gpu.device && o->v.step == 2) o->v.score = o->v.key + 1;
     o->gpu.tally = o->words->tally;
     o->gpu.sum = &o->words->sum;
@@ -189,13 +189,13 @@ void hkv_taken(void *own)
 }
 
 /* The plane of holders, where the batch is the first that pins. */
-bool hkv_needs(const void *own, const hd_batch *b, hd_memory *array, hd_info *info)
+bool hkv_needs(const void *state, const hd_batch *b, hd_memory *array, hd_info *info)
 {
-    const hkv_own *o = (const hkv_own *)own;
+    const hkv_state *o = (const hkv_state *)state;
     if (o->v.holder || !hkv_batch_pins(b)) return false;
     hkv_got_holders(info);
     *array = (hd_memory){ .what = "pins",
-                          .field = offsetof(hkv_own, v.holder),
+                          .field = offsetof(hkv_state, v.holder),
                           .count = info->capacity,
                           .size = sizeof *o->v.holder,
                           .put = planes_grow(o) ? HD_GROWS : HD_APART };
@@ -206,22 +206,22 @@ bool hkv_needs(const void *own, const hd_batch *b, hd_memory *array, hd_info *in
 
 void *hkv_view_of_state(void *entries) { return hkv_view_of(entries); }
 
-void hkv_before_batch(void *own, void *entries)
+void hkv_before_batch(void *state, void *entries)
 {
-    hkv_own *o = (hkv_own *)own;
+    hkv_state *o = (hkv_state *)state;
     o->v = *hkv_view_of(entries);
     o->words->pins.count = o->v.pins;
 }
 
-void hkv_after_batch(void *own, void *entries, bool good)
+void hkv_after_batch(void *state, void *entries, bool good)
 {
-    hkv_own *o = (hkv_own *)own;
+    hkv_state *o = (hkv_state *)state;
     hkv_view_of(entries)->pins = o->words->pins.count;
     if (!good) o->unfinished = true;
 }
 
-hd_status hkv_open_here(const void *own, const hd_seams *s, void **staged)
+hd_status hkv_open_here(const void *state, const hd_seams *s, void **staged)
 {
-    const hkv_own *o = (const hkv_own *)own;
+    const hkv_state *o = (const hkv_state *)state;
     return hkv_open_over(&o->gpu.info, s, o->v.far, staged);
 }

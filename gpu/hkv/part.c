@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "gpu/hkv/own.h"
+#include "gpu/hkv/state.h"
 #include "gpu/hkv/part.h"
 #include "ref/hkv/hkv.h"
 
@@ -35,14 +35,14 @@ static uint64_t near_before(const hkv_view *v, uint64_t e)
     return e < v->near ? e : v->near;
 }
 
-static uint64_t part_bytes(const void *own, uint64_t buckets)
+static uint64_t part_bytes(const void *state, uint64_t buckets)
 {
-    const hkv_view *v = &((const hkv_own *)own)->v;
+    const hkv_view *v = &((const hkv_state *)state)->v;
     uint64_t entries = buckets * v->slots;
     return aligned(entries) + aligned(entries * 8) * 2 + aligned(entries * v->value_bytes);
 }
 
-static part part_of(const hkv_own *o, const hd_part *p)
+static part part_of(const hkv_state *o, const hd_part *p)
 {
     const hkv_view *v = &o->v;
     uint64_t entries = p->buckets * v->slots, first = p->first * v->slots, words = aligned(entries * 8);
@@ -60,9 +60,9 @@ static part part_of(const hkv_own *o, const hd_part *p)
     return x;
 }
 
-static int part_planes(const void *own, const hd_part *p, hd_plane *all)
+static int part_planes(const void *state, const hd_part *p, hd_plane *all)
 {
-    const hkv_own *o = (const hkv_own *)own;
+    const hkv_state *o = (const hkv_state *)state;
     const part x = part_of(o, p);
     const hkv_view *v = &o->v;
     uint64_t entries = x.end - x.first, pair = 8 * (uint64_t)v->step;
@@ -79,7 +79,7 @@ static int part_planes(const void *own, const hd_part *p, hd_plane *all)
 }
 
 /* The value of entry e of the table. */
-static uint8_t *value_of(const hkv_own *o, const part *x, uint64_t e)
+static uint8_t *value_of(const hkv_state *o, const part *x, uint64_t e)
 {
     const hkv_view *v = &o->v;
     uint64_t at = e;
@@ -92,9 +92,9 @@ static uint8_t *value_of(const hkv_own *o, const part *x, uint64_t e)
     return x->value + (at - x->near) * v->value_bytes;
 }
 
-static size_t part_next(const void *own, const hd_part *p, hd_entry *e, size_t most)
+static size_t part_next(const void *state, const hd_part *p, hd_entry *e, size_t most)
 {
-    const hkv_own *o = (const hkv_own *)own;
+    const hkv_state *o = (const hkv_state *)state;
     const part x = part_of(o, p);
     bool keys = p->what & HD_PART_KEYS, scores = p->what & HD_PART_SCORES, values = p->what & HD_PART_VALUES;
     size_t n = 0;
@@ -109,18 +109,18 @@ static size_t part_next(const void *own, const hd_part *p, hd_entry *e, size_t m
     return n;
 }
 
-static void part_clear(const void *own, const hd_part *p)
+static void part_clear(const void *state, const hd_part *p)
 {
-    const hkv_own *o = (const hkv_own *)own;
+    const hkv_state *o = (const hkv_state *)state;
     const part x = part_of(o, p);
     uint64_t step = o->v.step;
-    memset(p->memory, 0, (size_t)part_bytes(own, p->buckets));
+    memset(p->memory, 0, (size_t)part_bytes(state, p->buckets));
     for (uint64_t i = 0; i < x.end - x.first; i++) x.key[i * step] = HD_KEY_EMPTY;
 }
 
-static bool part_put_at(const void *own, const hd_part *p, const hd_entry *e)
+static bool part_put_at(const void *state, const hd_part *p, const hd_entry *e)
 {
-    const hkv_own *o = (const hkv_own *)own;
+    const hkv_state *o = (const hkv_state *)state;
     const hkv_view *v = &o->v;
     const part x = part_of(o, p);
     uint64_t h = hd_hash(e->key, v->seed), i = e->slot - x.first, step = v->step;

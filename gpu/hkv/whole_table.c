@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "gpu/hkv/launch.h"
-#include "gpu/hkv/own.h"
+#include "gpu/hkv/state.h"
 #include "ref/hkv/hkv.h"
 
 /* ---- Growth ---------------------------------------------------------------------------------- */
@@ -18,14 +18,14 @@ enum { PIECES = 4 };
 /* A growth, and the memory that it has taken beside the planes. */
 typedef struct growth {
     hkv_grow_args *a; /* to->grow */
-    hkv_own *to;
+    hkv_state *to;
     const hd_gpu_machine *m;
     uint64_t warps; /* at most so many take part */
     hd_memory taken[PIECES];
     int pieces;
 } growth;
 
-/* The address of the piece goes to `field` of the own part. */
+/* The address of the piece goes to `field` of the state. */
 static hd_status take(growth *g, const char *what, size_t field, uint64_t count, uint64_t size, int byte)
 {
     const hd_memory piece = {
@@ -70,10 +70,10 @@ static hd_status list_strays(growth *g)
     uint64_t n = 0;
     hd_status status = count_strays(g, &n);
     if (status || n == 0) return status;
-    status = take(g, "growth: strays", offsetof(hkv_own, grow.stray), n, sizeof(hkv_stray), HD_AS_IT_COMES);
+    status = take(g, "growth: strays", offsetof(hkv_state, grow.stray), n, sizeof(hkv_stray), HD_AS_IT_COMES);
     if (!status)
         status =
-            take(g, "growth: strays", offsetof(hkv_own, grow.stray_value), n, g->a->from.value_bytes, HD_AS_IT_COMES);
+            take(g, "growth: strays", offsetof(hkv_state, grow.stray_value), n, g->a->from.value_bytes, HD_AS_IT_COMES);
     if (status) return status;
     g->a->stray_room = n;
     return count_strays(g, &n);
@@ -92,7 +92,7 @@ static hd_status take_aside(growth *g)
     if (fit < g->warps) g->warps = fit ? fit : 1;
     g->a->aside_warps = g->warps;
     g->a->aside_bytes = bytes;
-    hd_status status = take(g, "growth: near values", offsetof(hkv_own, grow.aside), g->warps, bytes, HD_AS_IT_COMES);
+    hd_status status = take(g, "growth: near values", offsetof(hkv_state, grow.aside), g->warps, bytes, HD_AS_IT_COMES);
     HD_ASSERT(g->warps > 0 && g->warps <= from->buckets, "a warp has no bucket");
     return status;
 }
@@ -102,7 +102,7 @@ static hd_status prepare(growth *g)
     hkv_grow_args *a = g->a;
     hd_status status = HD_OK;
     if (a->in_place || a->values_in_place || a->from.dual)
-        status = take(g, "growth: buckets", offsetof(hkv_own, grow.bucket), a->from.buckets, sizeof *a->bucket, 0);
+        status = take(g, "growth: buckets", offsetof(hkv_state, grow.bucket), a->from.buckets, sizeof *a->bucket, 0);
     if (!status) status = take_aside(g);
     if (!status && a->from.dual) status = list_strays(g);
     return status ? status : zero_words(g);
@@ -110,7 +110,7 @@ static hd_status prepare(growth *g)
 
 hd_status hkv_grow(void *from, void *to, const hd_gpu_machine *m, uint64_t **moved)
 {
-    hkv_own *o = (hkv_own *)from, *n = (hkv_own *)to;
+    hkv_state *o = (hkv_state *)from, *n = (hkv_state *)to;
     growth g;
     HD_ASSERT(n->v.buckets % o->v.buckets == 0 && n->v.slots == o->v.slots, "a bucket has no children");
     memset(&g, 0, sizeof g);
@@ -135,9 +135,9 @@ hd_status hkv_grow(void *from, void *to, const hd_gpu_machine *m, uint64_t **mov
 
 /* ---- hd_check -------------------------------------------------------------------------------- */
 
-hd_status hkv_check_there(void *own, const hd_gpu_machine *m)
+hd_status hkv_check_there(void *state, const hd_gpu_machine *m)
 {
-    hkv_own *o = (hkv_own *)own;
+    hkv_state *o = (hkv_state *)state;
     hkv_check_words found = { 0, 0 };
     hkv_check_args a = { o->v, &o->words->check };
     uint64_t pins = 0;

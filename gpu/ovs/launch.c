@@ -11,7 +11,7 @@
 #include "base/op.h"
 #include "gpu/launches.h"
 #include "gpu/sort_launch.h"
-#include "gpu/ovs/own.h"
+#include "gpu/ovs/state.h"
 #include "gpu/ovs/rows.h"
 #include "policies/predicates/predicate.h"
 #include "ref/ovs/ovs.h"
@@ -36,7 +36,7 @@ const char *ovs_select(hd_op op, const hd_info *info, double load_factor, hd_amo
 typedef struct launching {
     gpu_launcher l; /* first: launch_sorted gets its address */
     ovs_args a;
-    const ovs_own *o;
+    const ovs_state *o;
     uint64_t windows; /* that were sorted, of which some items are settled */
 } launching;
 
@@ -97,7 +97,7 @@ static hd_status count_kept(launching *x, const hd_variant_row *r)
 static hd_status launch_window(launching *x, uint32_t row, const hd_variant_row *r, uint64_t from, uint64_t to)
 {
     static const gpu_sort_kernels sort = { OVS_NUMBER_sort_count, OVS_NUMBER_sort_scan, OVS_NUMBER_sort_lay };
-    const ovs_own *o = x->o;
+    const ovs_state *o = x->o;
     x->a.b.first = from;
     x->a.b.last = to;
     x->a.sorted = o->sorts.to_sort;
@@ -131,7 +131,7 @@ static hd_status launch_sorted(const gpu_launcher *l, uint32_t row, const hd_var
 }
 
 /* All but first, last, window and pass, which gpu_launch sets. *x must stay where it is. */
-static void launching_begin(launching *x, const ovs_own *o, const hd_launcher *to, const hd_batch *b)
+static void launching_begin(launching *x, const ovs_state *o, const hd_launcher *to, const hd_batch *b)
 {
     memset(x, 0, sizeof *x);
     x->a.v = ovs_view_there(o);
@@ -150,12 +150,12 @@ static hd_status launch_quads(const gpu_launcher *l, uint32_t row, const hd_vari
     return gpu_launch_blocks(l, row, hd_launch_blocks(&l->on, lanes, r->threads), r->threads);
 }
 
-static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
+static hd_status launch(void *state, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
 {
     launching x;
     (void)when;
     const hd_variant_row *r = hd_variant_row_numbered(ovs_variants, row);
-    launching_begin(&x, (const ovs_own *)own, to, b);
+    launching_begin(&x, (const ovs_state *)state, to, b);
     if (gpu_family_sorts(r->family)) x.l.items = launch_sorted;
     if ((r->family == GPU_ITEMS || r->family == GPU_ALIKE) && r->lanes == 1 && b->n) x.l.items = launch_quads;
     return gpu_launch(&x.l, row, r, ovs_places(&x.a.v));
@@ -175,32 +175,32 @@ const char *ovs_unsupported_row(const hd_variant_row *row, const hd_info *info, 
 
 /* ---- On a device ----------------------------------------------------------------------------- */
 
-static hd_status empty(void *own, const hd_launcher *l)
+static hd_status empty(void *state, const hd_launcher *l)
 {
     static const hd_when when = { .clock = 0 };
     hd_batch b;
     memset(&b, 0, sizeof b);
     b.op = HD_OP_CLEAR;
-    hd_status status = launch(own, l, hd_variant_row_of(ovs_variants, "probe16", GPU_CLEAR), &b, when);
-    return status ? status : ovs_write_directory((ovs_own *)own, l);
+    hd_status status = launch(state, l, hd_variant_row_of(ovs_variants, "probe16", GPU_CLEAR), &b, when);
+    return status ? status : ovs_write_directory((ovs_state *)state, l);
 }
 
 /* Batches that are sorted use the room of sorts. */
-static bool lists(const void *own, uint32_t row, const hd_batch *b)
+static bool lists(const void *state, uint32_t row, const hd_batch *b)
 {
-    return gpu_batch_lists(own, row, b) || gpu_family_sorts(hd_variant_row_numbered(ovs_variants, row)->family);
+    return gpu_batch_lists(state, row, b) || gpu_family_sorts(hd_variant_row_numbered(ovs_variants, row)->family);
 }
 
 /* ---- Growing and shrinking ------------------------------------------------------------------- */
 
-static void give_extents(ovs_own *o, const hd_gpu_machine *m, uint32_t from, uint32_t to)
+static void give_extents(ovs_state *o, const hd_gpu_machine *m, uint32_t from, uint32_t to)
 {
     hd_memory parts[OVS_EXTENT_ARRAYS];
     for (uint32_t k = from; k < to; k++) hd_machine_give(m, o, parts, ovs_extents_memory(&o->v, k, parts));
 }
 
 /* Extents [from, to), or none of them. */
-static hd_status take_extents(ovs_own *o, const hd_gpu_machine *m, uint32_t from, uint32_t to)
+static hd_status take_extents(ovs_state *o, const hd_gpu_machine *m, uint32_t from, uint32_t to)
 {
     hd_status status = HD_OK;
     hd_memory parts[OVS_EXTENT_ARRAYS];
@@ -219,7 +219,7 @@ static hd_status launch_segments(launching *x, uint32_t kernel, uint64_t first, 
 }
 
 /* Segments are split, a doubling a launch; o->v is what the table is after each. */
-static hd_status split_up_to(ovs_own *o, launching *x, uint64_t segments)
+static hd_status split_up_to(ovs_state *o, launching *x, uint64_t segments)
 {
     hd_status status = HD_OK;
     while (!status && ovs_segments(&o->v) < segments) {
@@ -236,7 +236,7 @@ static hd_status split_up_to(ovs_own *o, launching *x, uint64_t segments)
 }
 
 /* Of one doubling pairs [first, last) are merged, down to one that does not fit: *stuck. */
-static hd_status merge_pairs(ovs_own *o, const hd_gpu_machine *m, launching *x, uint64_t first, bool *stuck)
+static hd_status merge_pairs(ovs_state *o, const hd_gpu_machine *m, launching *x, uint64_t first, bool *stuck)
 {
     uint64_t crowded = 0, last = x->a.v.split;
     hd_status status = m->on.zero(m->on.self, x->a.crowded, sizeof crowded);
@@ -256,7 +256,7 @@ static hd_status merge_pairs(ovs_own *o, const hd_gpu_machine *m, launching *x, 
 }
 
 /* A doubling after the other. */
-static hd_status merge_down_to(ovs_own *o, const hd_gpu_machine *m, launching *x, uint64_t segments)
+static hd_status merge_down_to(ovs_state *o, const hd_gpu_machine *m, launching *x, uint64_t segments)
 {
     hd_status status = HD_OK;
     bool stuck = false;
@@ -269,7 +269,7 @@ static hd_status merge_down_to(ovs_own *o, const hd_gpu_machine *m, launching *x
     return status;
 }
 
-static hd_status resize_to(ovs_own *o, const hd_gpu_machine *m, uint64_t segments)
+static hd_status resize_to(ovs_state *o, const hd_gpu_machine *m, uint64_t segments)
 {
     uint32_t had = ovs_extents_for(&o->v, ovs_segments(&o->v)), need = ovs_extents_for(&o->v, segments), most;
     hd_batch none;
@@ -289,16 +289,16 @@ static hd_status resize_to(ovs_own *o, const hd_gpu_machine *m, uint64_t segment
     return status;
 }
 
-void ovs_tell_info(const ovs_own *o, hd_info *info)
+void ovs_tell_info(const ovs_state *o, hd_info *info)
 {
     ovs_tell(&o->v, info);
     info->memory_bytes += ovs_batch_bytes(info, o->gpu.device) + (o->row_there ? o->v.rows * sizeof(uint64_t) : 0);
 }
 
 /* On the host machine the reference has what the table is made of. */
-static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info)
+static hd_status resize(void *state, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info)
 {
-    ovs_own *o = (ovs_own *)own;
+    ovs_state *o = (ovs_state *)state;
     uint64_t segments;
     hd_status status = ovs_segments_for(&o->v, buckets, &segments);
     if (!status) status = resize_to(o, m, segments);
@@ -307,15 +307,15 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
     return status;
 }
 
-static hd_status take_for(ovs_own *o, const hd_gpu_machine *m, uint64_t segments)
+static hd_status take_for(ovs_state *o, const hd_gpu_machine *m, uint64_t segments)
 {
     return take_extents(o, m, ovs_extents_for(&o->v, ovs_segments(&o->v)), ovs_extents_for(&o->v, segments));
 }
 
-static hd_status room_for(void *own, void *entries, const hd_gpu_machine *m, const uint64_t *key, uint64_t n,
+static hd_status room_for(void *state, void *entries, const hd_gpu_machine *m, const uint64_t *key, uint64_t n,
                           hd_info *info, bool *made)
 {
-    ovs_own *o = (ovs_own *)own;
+    ovs_state *o = (ovs_state *)state;
     *made = o->v.ranges;
     if (!o->v.ranges) return HD_OK;
     hd_status status = ovs_make_room_there(o, m, key, n, take_for);
@@ -325,13 +325,13 @@ static hd_status room_for(void *own, void *entries, const hd_gpu_machine *m, con
     return status;
 }
 
-static void show(const void *own, hd_view *view) { ovs_show(&((const ovs_own *)own)->v, view); }
+static void show(const void *state, hd_view *view) { ovs_show(&((const ovs_state *)state)->v, view); }
 
 /* clang-format off */
 const hd_gpu ovs_gpu = {
     .cuda_entry = HD_CUDA_ENTRY(ovs_cuda_entry),
     .cuda_module = HD_CUDA_ENTRY(ovs_cuda_module), .word_enter = OVS_NUMBER_word_enter,
-    .word_leave = OVS_NUMBER_word_leave, .own_bytes = sizeof(ovs_own), .usual = usual, .begin = ovs_begin_table,
+    .word_leave = OVS_NUMBER_word_leave, .state_bytes = sizeof(ovs_state), .usual = usual, .begin = ovs_begin_table,
     .memory = ovs_memory, .taken = ovs_taken, .view_of = ovs_view_of_state, .before = ovs_before_batch,
     .after = ovs_after_batch,
     .empty = empty, .open_here = ovs_open_here, .lists = lists, .launch = launch, .resize = resize,

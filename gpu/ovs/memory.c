@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "gpu/ovs/own.h"
+#include "gpu/ovs/state.h"
 #include "gpu/ovs/rows.h"
 #include "gpu/sort_launch.h"
 #include "ref/ovs/ovs.h"
@@ -19,10 +19,10 @@
 enum { ALIGNED = 9 * 256 /* bytes: what aligns pieces, at most */ };
 
 /* Words that kernels count in, and what lists need. */
-static int counting_memory(const ovs_own *o, hd_memory *all)
+static int counting_memory(const ovs_state *o, hd_memory *all)
 {
     const ovs_words *w = o->words;
-    const size_t at = offsetof(ovs_own, words);
+    const size_t at = offsetof(ovs_state, words);
     const hd_memory rows[] = {
         { "table: counters", NULL, at, 1, sizeof *w, 0, .put = HD_TOGETHER },
         hd_memory_word("tally", at, offsetof(ovs_words, tally), sizeof w->tally),
@@ -32,13 +32,13 @@ static int counting_memory(const ovs_own *o, hd_memory *all)
         hd_memory_word("kept words", at, offsetof(ovs_words, kept), sizeof w->kept),
     };
     int n = hd_memory_add(all, rows, sizeof rows);
-    return n + gpu_list_memory(&o->gpu, offsetof(ovs_own, kept), all + n);
+    return n + gpu_list_memory(&o->gpu, offsetof(ovs_state, kept), all + n);
 }
 
 /* With nothing but what the table is to be. */
-static ovs_own described(const hd_info *info, bool device)
+static ovs_state described(const hd_info *info, bool device)
 {
-    ovs_own o;
+    ovs_state o;
     memset(&o, 0, sizeof o);
     o.gpu.info = *info;
     o.gpu.device = device;
@@ -47,14 +47,14 @@ static ovs_own described(const hd_info *info, bool device)
 
 static uint64_t counting_bytes(const hd_info *info)
 {
-    const ovs_own o = described(info, true);
+    const ovs_state o = described(info, true);
     hd_memory all[HD_MEMORY_MOST];
     return hd_memory_scratch(all, counting_memory(&o, all));
 }
 
 /* Items that are sorted at a time. What they need takes a quarter of the device's memory that the table may have beside
  * its other room, but it is never less than for a share. */
-uint64_t ovs_sort_window(const hd_gpu_own *gpu)
+uint64_t ovs_sort_window(const hd_gpu_state *gpu)
 {
     enum { BYTES = 18 /* two words, and a share's counts */, USUAL = 1 << 16, MOST = 1 << 30 };
     uint64_t near = gpu->info.ovs.near_bytes, other = counting_bytes(&gpu->info) + ALIGNED + gpu->info.ovs.copy_bytes,
@@ -65,9 +65,12 @@ uint64_t ovs_sort_window(const hd_gpu_own *gpu)
     return n;
 }
 
-uint32_t ovs_sort_shares(const hd_gpu_own *gpu) { return gpu_sort_shares(ovs_sort_window(gpu), GPU_SORT_SHARES_MOST); }
+uint32_t ovs_sort_shares(const hd_gpu_state *gpu)
+{
+    return gpu_sort_shares(ovs_sort_window(gpu), GPU_SORT_SHARES_MOST);
+}
 
-int ovs_sort_memory(const hd_gpu_own *gpu, size_t at, hd_memory *all)
+int ovs_sort_memory(const hd_gpu_state *gpu, size_t at, hd_memory *all)
 {
     const uint64_t window = ovs_sort_window(gpu), counts = gpu_sort_counts(ovs_sort_shares(gpu));
     /* clang-format off */
@@ -83,15 +86,15 @@ int ovs_sort_memory(const hd_gpu_own *gpu, size_t at, hd_memory *all)
     return hd_memory_add(all, rows, sizeof rows);
 }
 
-static int scratch(const ovs_own *o, hd_memory *all)
+static int scratch(const ovs_state *o, hd_memory *all)
 {
-    int n = ovs_sort_memory(&o->gpu, offsetof(ovs_own, sorts), all);
+    int n = ovs_sort_memory(&o->gpu, offsetof(ovs_state, sorts), all);
     return n + counting_memory(o, all + n);
 }
 
 uint64_t ovs_batch_bytes(const hd_info *info, bool device)
 {
-    const ovs_own o = described(info, device);
+    const ovs_state o = described(info, device);
     hd_memory all[HD_MEMORY_MOST];
     return hd_memory_scratch(all, scratch(&o, all));
 }
@@ -163,9 +166,9 @@ hd_status ovs_shape_there(const hd_config *c, hd_info *info, bool device)
     return HD_OK;
 }
 
-void ovs_begin_table(void *own)
+void ovs_begin_table(void *state)
 {
-    ovs_own *o = (ovs_own *)own;
+    ovs_state *o = (ovs_state *)state;
     o->v = ovs_view_on(&o->gpu.info, o->gpu.device);
     o->near_rows = ovs_near_rows_for(&o->gpu.info, o->gpu.device);
 }
@@ -197,29 +200,29 @@ int ovs_extent_memory(const ovs_view *v, uint32_t k, size_t at, hd_memory *all)
 
 int ovs_extents_memory(const ovs_view *v, uint32_t k, hd_memory *all)
 {
-    return ovs_extent_memory(v, k, offsetof(ovs_own, v.extent) + k * sizeof(ovs_extent), all);
+    return ovs_extent_memory(v, k, offsetof(ovs_state, v.extent) + k * sizeof(ovs_extent), all);
 }
 
-int ovs_row_memory(const ovs_own *o, uint64_t rows, hd_memory *all)
+int ovs_row_memory(const ovs_state *o, uint64_t rows, hd_memory *all)
 {
     static const char what[] = "capacity: directory";
     const uint64_t near = rows <= o->near_rows ? rows : 0;
     /* clang-format off */
     const hd_memory both[OVS_ROW_ARRAYS] = {
-        { what, NULL, offsetof(ovs_own, v.row), rows, sizeof(uint64_t), HD_AS_IT_COMES, .put = HD_HOST_MEMORY,
+        { what, NULL, offsetof(ovs_state, v.row), rows, sizeof(uint64_t), HD_AS_IT_COMES, .put = HD_HOST_MEMORY,
           HD_HOLDS_SHARED },
-        { what, NULL, offsetof(ovs_own, row_there), near, sizeof(uint64_t), HD_AS_IT_COMES, .put = HD_APART },
+        { what, NULL, offsetof(ovs_state, row_there), near, sizeof(uint64_t), HD_AS_IT_COMES, .put = HD_APART },
     };
     /* clang-format on */
     return hd_memory_add(all, both, sizeof both);
 }
 
-int ovs_memory(const void *own, hd_memory *all)
+int ovs_memory(const void *state, hd_memory *all)
 {
-    const ovs_own *o = (const ovs_own *)own;
+    const ovs_state *o = (const ovs_state *)state;
     const hd_memory copies = { .what = "table: copies",
                                .name = "copies",
-                               .field = offsetof(ovs_own, v.copy),
+                               .field = offsetof(ovs_state, v.copy),
                                .count = ovs_copy_words(&o->v),
                                .size = sizeof(uint64_t),
                                .put = HD_APART,
@@ -232,14 +235,14 @@ int ovs_memory(const void *own, hd_memory *all)
     return n;
 }
 
-hd_status ovs_forget_copies_there(const ovs_own *o, const hd_launcher *l)
+hd_status ovs_forget_copies_there(const ovs_state *o, const hd_launcher *l)
 {
     return o->v.copy_sets ? l->zero(l->self, o->v.copy, ovs_copy_words(&o->v) * sizeof *o->v.copy) : HD_OK;
 }
 
-void ovs_taken(void *own)
+void ovs_taken(void *state)
 {
-    ovs_own *o = (ovs_own *)own;
+    ovs_state *o = (ovs_state *)state;
     o->gpu.tally = o->words->tally;
     o->gpu.op = o->words->op;
     o->gpu.sum = &o->words->sum;
@@ -250,13 +253,13 @@ void ovs_taken(void *own)
 /* ---- Beside the reference -------------------------------------------------------------------- */
 
 void *ovs_view_of_state(void *entries) { return ovs_view_of(entries); }
-void ovs_before_batch(void *own, void *entries) { ((ovs_own *)own)->v = *ovs_view_of(entries); }
-void ovs_after_batch(void *own, void *entries, bool good) { (void)own, (void)entries, (void)good; }
+void ovs_before_batch(void *state, void *entries) { ((ovs_state *)state)->v = *ovs_view_of(entries); }
+void ovs_after_batch(void *state, void *entries, bool good) { (void)state, (void)entries, (void)good; }
 
 /* Its segments are near and far as on the device. */
-hd_status ovs_open_here(const void *own, const hd_seams *s, void **staged)
+hd_status ovs_open_here(const void *state, const hd_seams *s, void **staged)
 {
-    const ovs_own *o = (const ovs_own *)own;
+    const ovs_state *o = (const ovs_state *)state;
     hd_info info = o->gpu.info;
     info.ovs.near_bytes = o->v.near_most == UINT64_MAX ? 0 : o->v.near_most * info.ovs.segment_bytes;
     if (o->v.near_most == 0) info.ovs.near_bytes = 1; /* none is near */

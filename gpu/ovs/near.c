@@ -14,7 +14,7 @@
 #include "gpu/launches.h"
 #include "gpu/ovs/args.h"
 #include "gpu/ovs/kernel_numbers.h"
-#include "gpu/ovs/own.h"
+#include "gpu/ovs/state.h"
 #include "ref/ovs/ovs.h"
 
 /* What a table is to become. */
@@ -46,7 +46,7 @@ static hd_memory digest_piece(const ovs_view *v, uint32_t k)
     return parts[OVS_EXTENT_ARRAYS - 1];
 }
 
-static void drop_digests(ovs_own *o, const hd_gpu_machine *m, uint32_t guided)
+static void drop_digests(ovs_state *o, const hd_gpu_machine *m, uint32_t guided)
 {
     for (uint32_t k = guided; k < o->v.guided && k < extents(&o->v); k++) {
         hd_memory piece = digest_piece(&o->v, k);
@@ -55,7 +55,7 @@ static void drop_digests(ovs_own *o, const hd_gpu_machine *m, uint32_t guided)
     o->v.guided = guided;
 }
 
-static hd_status add_digests(ovs_own *o, const hd_gpu_machine *m, uint32_t guided)
+static hd_status add_digests(ovs_state *o, const hd_gpu_machine *m, uint32_t guided)
 {
     uint32_t had = o->v.guided;
     hd_status status = HD_OK;
@@ -73,7 +73,7 @@ static hd_status add_digests(ovs_own *o, const hd_gpu_machine *m, uint32_t guide
 /* ---- Segments -------------------------------------------------------------------------------- */
 
 /* Copies the segments of extent k to their homes in `to`, and waits. */
-static hd_status copy_extent(const ovs_own *o, const hd_gpu_machine *m, uint32_t k, const ovs_view *to)
+static hd_status copy_extent(const ovs_state *o, const hd_gpu_machine *m, uint32_t k, const ovs_view *to)
 {
     enum { THREADS = 128 };
     uint64_t first = ovs_extent_first(to, k), n = ovs_extent_segments(to, k), done;
@@ -85,15 +85,15 @@ static hd_status copy_extent(const ovs_own *o, const hd_gpu_machine *m, uint32_t
 }
 
 /* The first near_most segments are near, as far as extent k goes; the other extents have that already. */
-static hd_status rehome(ovs_own *o, const hd_gpu_machine *m, uint32_t k, uint64_t near_most)
+static hd_status rehome(ovs_state *o, const hd_gpu_machine *m, uint32_t k, uint64_t near_most)
 {
     enum { WORDS = OVS_EXTENT_ARRAYS - 1 }; /* without digests */
     hd_memory was[OVS_EXTENT_ARRAYS], is[OVS_EXTENT_ARRAYS];
     ovs_view then = o->v;
     then.near_most = near_most;
     HD_ASSERT(!o->other.near && !o->other.far, "an extent has two homes already");
-    ovs_extent_memory(&o->v, k, offsetof(ovs_own, other), was);
-    ovs_extent_memory(&then, k, offsetof(ovs_own, other), is);
+    ovs_extent_memory(&o->v, k, offsetof(ovs_state, other), was);
+    ovs_extent_memory(&then, k, offsetof(ovs_state, other), is);
     hd_status status = hd_machine_take(m, o, is, WORDS);
     if (status) return status;
     then.extent[k].near = o->other.near;
@@ -113,7 +113,7 @@ static hd_status rehome(ovs_own *o, const hd_gpu_machine *m, uint32_t k, uint64_
 static uint64_t near_segments(const ovs_view *v) { return less(v->near_most, v->base << (extents(v) - 1)); }
 
 /* most: near segments, at any moment. */
-static hd_status move_extent(ovs_own *o, const hd_gpu_machine *m, uint32_t k, uint64_t near_most, uint64_t most)
+static hd_status move_extent(ovs_state *o, const hd_gpu_machine *m, uint32_t k, uint64_t near_most, uint64_t most)
 {
     uint64_t first = ovs_extent_first(&o->v, k), had = ovs_extent_near(&o->v, k),
              has = less(beyond(near_most, first), ovs_extent_segments(&o->v, k));
@@ -124,7 +124,7 @@ static hd_status move_extent(ovs_own *o, const hd_gpu_machine *m, uint32_t k, ui
 }
 
 /* Near segments become far from the last extent on, far ones near from the first. */
-static hd_status move_segments(ovs_own *o, const hd_gpu_machine *m, uint64_t near_most, uint64_t most)
+static hd_status move_segments(ovs_state *o, const hd_gpu_machine *m, uint64_t near_most, uint64_t most)
 {
     uint32_t n = extents(&o->v);
     hd_status status = HD_OK;
@@ -139,26 +139,26 @@ static hd_status move_segments(ovs_own *o, const hd_gpu_machine *m, uint64_t nea
 
 /* ---- Room for sorts -------------------------------------------------------------------------- */
 
-static hd_gpu_own limited(const hd_gpu_own *gpu, uint64_t near_bytes)
+static hd_gpu_state limited(const hd_gpu_state *gpu, uint64_t near_bytes)
 {
-    hd_gpu_own then = *gpu;
+    hd_gpu_state then = *gpu;
     then.info.ovs.near_bytes = near_bytes;
     return then;
 }
 
-static uint64_t sort_bytes(const hd_gpu_own *gpu)
+static uint64_t sort_bytes(const hd_gpu_state *gpu)
 {
     hd_memory all[HD_MEMORY_MOST];
     return hd_memory_scratch(all, ovs_sort_memory(gpu, 0, all));
 }
 
 /* From here on the limit is the new one. */
-static hd_status exchange_sorts(ovs_own *o, const hd_gpu_machine *m, uint64_t near_bytes)
+static hd_status exchange_sorts(ovs_state *o, const hd_gpu_machine *m, uint64_t near_bytes)
 {
-    const hd_gpu_own then = limited(&o->gpu, near_bytes);
+    const hd_gpu_state then = limited(&o->gpu, near_bytes);
     hd_memory was[HD_MEMORY_MOST], is[HD_MEMORY_MOST];
-    int n = ovs_sort_memory(&o->gpu, offsetof(ovs_own, others), was);
-    ovs_sort_memory(&then, offsetof(ovs_own, others), is);
+    int n = ovs_sort_memory(&o->gpu, offsetof(ovs_state, others), was);
+    ovs_sort_memory(&then, offsetof(ovs_state, others), is);
     if (sort_bytes(&o->gpu) != sort_bytes(&then)) {
         hd_status status = hd_machine_take(m, o, is, n);
         if (status) return status;
@@ -174,15 +174,15 @@ static hd_status exchange_sorts(ovs_own *o, const hd_gpu_machine *m, uint64_t ne
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 /* How many segments may be near, if the table takes so much besides; `limit`: of device memory. */
-static uint64_t most_near(const ovs_own *o, uint64_t limit, uint64_t besides)
+static uint64_t most_near(const ovs_state *o, uint64_t limit, uint64_t besides)
 {
     uint64_t bytes = ovs_scratch_bytes(&o->gpu.info) + digest_bytes(&o->v, o->v.guided) + besides;
     return beyond(limit, bytes) / o->gpu.info.ovs.segment_bytes;
 }
 
-static hd_status become(ovs_own *o, const hd_gpu_machine *m, const goal *g, uint64_t limit)
+static hd_status become(ovs_state *o, const hd_gpu_machine *m, const goal *g, uint64_t limit)
 {
-    const hd_gpu_own then = limited(&o->gpu, g->near_bytes);
+    const hd_gpu_state then = limited(&o->gpu, g->near_bytes);
     uint64_t had = sort_bytes(&o->gpu), has = sort_bytes(&then), both = had == has ? 0 : has, near;
     uint32_t keep = (uint32_t)less(o->v.guided, g->guided);
     if (beyond(limit, ovs_scratch_bytes(&o->gpu.info) + both) < digest_bytes(&o->v, keep)) keep = 0;
@@ -196,7 +196,7 @@ static hd_status become(ovs_own *o, const hd_gpu_machine *m, const goal *g, uint
 }
 
 /* And back, as far as there is memory, if that fails. */
-static hd_status become_or_stay(ovs_own *o, const hd_gpu_machine *m, const goal *g)
+static hd_status become_or_stay(ovs_state *o, const hd_gpu_machine *m, const goal *g)
 {
     const goal was = { o->gpu.info.ovs.near_bytes, o->v.near_most, o->v.guided };
     uint64_t limit = was.near_bytes > g->near_bytes ? was.near_bytes : g->near_bytes;
@@ -209,9 +209,9 @@ static hd_status become_or_stay(ovs_own *o, const hd_gpu_machine *m, const goal 
     return status;
 }
 
-hd_status ovs_set_near(void *own, void *entries, const hd_gpu_machine *m, uint64_t near_bytes, hd_info *info)
+hd_status ovs_set_near(void *state, void *entries, const hd_gpu_machine *m, uint64_t near_bytes, hd_info *info)
 {
-    ovs_own *o = (ovs_own *)own;
+    ovs_state *o = (ovs_state *)state;
     hd_info then = *info;
     then.ovs.near_bytes = near_bytes;
     hd_status status = ovs_fits_near(&then, o->gpu.device);

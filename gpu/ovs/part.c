@@ -9,11 +9,11 @@
 #include "base/error.h"
 #include "gpu/ovs/check_args.h"
 #include "gpu/ovs/kernel_numbers.h"
-#include "gpu/ovs/own.h"
+#include "gpu/ovs/state.h"
 #include "ref/ovs/ovs.h"
 #include "ref/ovs/range.h"
 
-static const ovs_view *view_in(const void *own) { return &((const ovs_own *)own)->v; }
+static const ovs_view *view_in(const void *state) { return &((const ovs_state *)state)->v; }
 
 uint64_t ovs_run_from(const ovs_view *v, uint64_t b)
 {
@@ -24,9 +24,9 @@ uint64_t ovs_run_from(const ovs_view *v, uint64_t b)
     return (end << v->line_bits) - b;
 }
 
-static uint64_t part_bytes(const void *own, uint64_t buckets)
+static uint64_t part_bytes(const void *state, uint64_t buckets)
 {
-    (void)own;
+    (void)state;
     return buckets * OVS_LINE;
 }
 
@@ -37,9 +37,9 @@ static uint64_t *word_in(const ovs_view *v, const hd_part *p, uint64_t e)
     return (uint64_t *)p->memory + ovs_word_in(v, e) - p->first * OVS_LINE_WORDS;
 }
 
-static int part_planes(const void *own, const hd_part *p, hd_plane *all)
+static int part_planes(const void *state, const hd_part *p, hd_plane *all)
 {
-    const ovs_view *v = view_in(own);
+    const ovs_view *v = view_in(state);
     uint64_t end = p->first + p->buckets, run;
     int n = 0;
     for (uint64_t b = p->first; b < end && ovs_is_near(v, b >> v->line_bits); b += run) {
@@ -51,9 +51,9 @@ static int part_planes(const void *own, const hd_part *p, hd_plane *all)
     return n;
 }
 
-static size_t part_next(const void *own, const hd_part *p, hd_entry *e, size_t most)
+static size_t part_next(const void *state, const hd_part *p, hd_entry *e, size_t most)
 {
-    const ovs_view *v = view_in(own);
+    const ovs_view *v = view_in(state);
     uint64_t at = e->slot;
     size_t n = 0;
     for (; at < (p->first + p->buckets) << ovs_slot_bits(v) && n < most; at++) {
@@ -65,9 +65,9 @@ static size_t part_next(const void *own, const hd_part *p, hd_entry *e, size_t m
 }
 
 /* Where it comes twice, hd_check finds it. */
-static bool part_put_at(const void *own, const hd_part *p, const hd_entry *e)
+static bool part_put_at(const void *state, const hd_part *p, const hd_entry *e)
 {
-    const ovs_view *v = view_in(own);
+    const ovs_view *v = view_in(state);
     uint64_t h = ovs_hash(v, e->key), b = ovs_bucket_of(v, e->slot), *word = word_in(v, p, e->slot);
     if (e->key >= word_keys(ovs_half(v)) || e->score != 0 || ovs_segment_of(v, h) != b >> v->line_bits) return false;
     if (ovs_step_of(v, h, b & (ovs_lines(v) - 1)) >= ovs_way(v)) return false;
@@ -78,14 +78,14 @@ static bool part_put_at(const void *own, const hd_part *p, const hd_entry *e)
 }
 
 /* Far segments of an empty table are empty. */
-static void part_clear(const void *own, const hd_part *p)
+static void part_clear(const void *state, const hd_part *p)
 {
-    memset(p->memory, 0xff, (size_t)part_bytes(own, p->buckets)); /* fresh */
+    memset(p->memory, 0xff, (size_t)part_bytes(state, p->buckets)); /* fresh */
 }
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
-static hd_status launch(const ovs_own *o, const hd_gpu_machine *m, uint32_t kernel)
+static hd_status launch(const ovs_state *o, const hd_gpu_machine *m, uint32_t kernel)
 {
     enum { THREADS = 128 };
     uint64_t *word = o->words->check;
@@ -94,35 +94,35 @@ static hd_status launch(const ovs_own *o, const hd_gpu_machine *m, uint32_t kern
     return m->on.launch(m->on.self, kernel, &a, sizeof a, blocks, THREADS);
 }
 
-hd_status ovs_renew_there(const ovs_own *o, const hd_gpu_machine *m)
+hd_status ovs_renew_there(const ovs_state *o, const hd_gpu_machine *m)
 {
     return o->v.guided == 0 ? HD_OK : launch(o, m, OVS_NUMBER_renew);
 }
 
-static hd_status part_filled(void *own, const hd_gpu_machine *m)
+static hd_status part_filled(void *state, const hd_gpu_machine *m)
 {
-    ovs_own *o = (ovs_own *)own;
+    ovs_state *o = (ovs_state *)state;
     hd_status status = ovs_write_directory(o, &m->on);
     if (!status) status = launch(o, m, OVS_NUMBER_shut);
     return status ? status : ovs_renew_there(o, m);
 }
 
-static hd_status part_learn(void *own, const hd_seams *s, const hd_keys *keys)
+static hd_status part_learn(void *state, const hd_seams *s, const hd_keys *keys)
 {
-    return ovs_learn(&((ovs_own *)own)->v, s, keys);
+    return ovs_learn(&((ovs_state *)state)->v, s, keys);
 }
 
-static hd_status part_changing(void *own, const hd_gpu_machine *m)
+static hd_status part_changing(void *state, const hd_gpu_machine *m)
 {
-    return ovs_forget_copies_there((const ovs_own *)own, &m->on);
+    return ovs_forget_copies_there((const ovs_state *)state, &m->on);
 }
 
 const hd_gpu_parts ovs_parts = { part_bytes, part_planes, part_next,   part_put_at,
                                  part_clear, part_learn,  part_filled, part_changing };
 
-hd_status ovs_check_there(void *own, const hd_gpu_machine *m)
+hd_status ovs_check_there(void *state, const hd_gpu_machine *m)
 {
-    const ovs_own *o = (const ovs_own *)own;
+    const ovs_state *o = (const ovs_state *)state;
     uint64_t word[4] = { 0 }, row = 0, slot = 0;
     char why[256] = "";
     hd_status status = m->on.zero(m->on.self, o->words->check, sizeof word);

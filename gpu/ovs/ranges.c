@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "gpu/ovs/rows.h"
-#include "gpu/ovs/own.h"
+#include "gpu/ovs/state.h"
 #include "ref/ovs/ovs.h"
 #include "ref/ovs/range.h"
 
 typedef struct ranges {
-    ovs_own *o;
+    ovs_state *o;
     const hd_gpu_machine *m;
     ovs_args a;
 } ranges;
@@ -26,10 +26,10 @@ static void plan_memory(uint64_t rows, uint64_t waiting, hd_memory all[PLAN_ARRA
     static const char what[] = "resizing: segments";
     /* clang-format off */
     const hd_memory rows_of[PLAN_ARRAYS] = {
-        { what, NULL, offsetof(ovs_own, plan.keys), rows, sizeof(uint32_t), HD_AS_IT_COMES, .put = HD_HOST_MEMORY },
-        { what, NULL, offsetof(ovs_own, plan.was), rows, sizeof(uint64_t), HD_AS_IT_COMES, .put = HD_HOST_MEMORY },
-        { what, NULL, offsetof(ovs_own, plan.task), rows, sizeof(ovs_task), HD_AS_IT_COMES, .put = HD_HOST_MEMORY },
-        { what, NULL, offsetof(ovs_own, plan.wait), waiting, sizeof(uint32_t), HD_AS_IT_COMES, .put = HD_HOST_MEMORY },
+        { what, NULL, offsetof(ovs_state, plan.keys), rows, sizeof(uint32_t), HD_AS_IT_COMES, .put = HD_HOST_MEMORY },
+        { what, NULL, offsetof(ovs_state, plan.was), rows, sizeof(uint64_t), HD_AS_IT_COMES, .put = HD_HOST_MEMORY },
+        { what, NULL, offsetof(ovs_state, plan.task), rows, sizeof(ovs_task), HD_AS_IT_COMES, .put = HD_HOST_MEMORY },
+        { what, NULL, offsetof(ovs_state, plan.wait), waiting, sizeof(uint32_t), HD_AS_IT_COMES, .put = HD_HOST_MEMORY },
     };
     /* clang-format on */
     memcpy(all, rows_of, sizeof rows_of);
@@ -76,7 +76,7 @@ static hd_status count_keys(ranges *x)
  * was. */
 static hd_status make_rows(ranges *x, uint64_t segments)
 {
-    ovs_own *o = x->o;
+    ovs_state *o = x->o;
     ovs_view *v = &o->v;
     uint64_t rows = ovs_rows_for(v, segments), had = v->rows, *here = v->row, *there = o->row_there;
     hd_memory old[OVS_ROW_ARRAYS], next[OVS_ROW_ARRAYS];
@@ -98,7 +98,7 @@ static hd_status make_rows(ranges *x, uint64_t segments)
     return status;
 }
 
-hd_status ovs_write_directory(ovs_own *o, const hd_launcher *l)
+hd_status ovs_write_directory(ovs_state *o, const hd_launcher *l)
 {
     const hd_gpu_machine m = { .on = *l };
     ranges x;
@@ -109,14 +109,14 @@ hd_status ovs_write_directory(ovs_own *o, const hd_launcher *l)
     return launch(&x, OVS_NUMBER_range_move, 0, 0, true);
 }
 
-void ovs_drop_directory(ovs_own *o, const hd_gpu_machine *m)
+void ovs_drop_directory(ovs_state *o, const hd_gpu_machine *m)
 {
     hd_memory all[OVS_ROW_ARRAYS];
     ovs_row_memory(o, o->v.rows, all);
     hd_machine_give(m, o, &all[1], 1);
 }
 
-hd_status ovs_copy_directory(ovs_own *o, const hd_gpu_machine *m, uint64_t near_rows)
+hd_status ovs_copy_directory(ovs_state *o, const hd_gpu_machine *m, uint64_t near_rows)
 {
     hd_memory all[OVS_ROW_ARRAYS];
     o->near_rows = near_rows;
@@ -170,7 +170,7 @@ static hd_status merge_round(ranges *x, uint64_t segments, bool *stuck)
 }
 
 /* A plan for a table of so many segments, and for so many keys that wait. */
-static hd_status begin(ranges *x, ovs_own *o, const hd_gpu_machine *m, hd_memory all[PLAN_ARRAYS], uint64_t rows,
+static hd_status begin(ranges *x, ovs_state *o, const hd_gpu_machine *m, hd_memory all[PLAN_ARRAYS], uint64_t rows,
                        uint64_t waiting)
 {
     memset(x, 0, sizeof *x);
@@ -190,7 +190,7 @@ static hd_status end(ranges *x, const hd_memory all[PLAN_ARRAYS], hd_status stat
     return status ? status : ran;
 }
 
-hd_status ovs_resize_ranges(ovs_own *o, const hd_gpu_machine *m, uint64_t segments)
+hd_status ovs_resize_ranges(ovs_state *o, const hd_gpu_machine *m, uint64_t segments)
 {
     hd_memory plan[PLAN_ARRAYS];
     uint64_t had = ovs_segments(&o->v);
@@ -208,8 +208,8 @@ hd_status ovs_resize_ranges(ovs_own *o, const hd_gpu_machine *m, uint64_t segmen
     return end(&x, plan, status);
 }
 
-hd_status ovs_make_room_there(ovs_own *o, const hd_gpu_machine *m, const uint64_t *key, uint64_t n,
-                              hd_status (*take)(ovs_own *o, const hd_gpu_machine *m, uint64_t segments))
+hd_status ovs_make_room_there(ovs_state *o, const hd_gpu_machine *m, const uint64_t *key, uint64_t n,
+                              hd_status (*take)(ovs_state *o, const hd_gpu_machine *m, uint64_t segments))
 {
     hd_memory plan[PLAN_ARRAYS];
     ovs_view *v = &o->v;

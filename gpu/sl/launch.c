@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "gpu/sl/own.h"
+#include "gpu/sl/state.h"
 #include "gpu/sl/part.h"
 #include "gpu/sort_launch.h"
 #include "policies/predicates/predicate.h"
@@ -27,7 +27,7 @@ static uint32_t shares_for(uint64_t n)
     return shares == 0 ? 1 : shares < SL_SHARES ? (uint32_t)shares : SL_SHARES;
 }
 
-sl_args sl_args_of(const sl_own *o, const sl_homes *h)
+sl_args sl_args_of(const sl_state *o, const sl_homes *h)
 {
     sl_args a;
     memset(&a, 0, sizeof a);
@@ -43,7 +43,7 @@ sl_args sl_args_of(const sl_own *o, const sl_homes *h)
     return a;
 }
 
-static sl_args args_of(const sl_own *o, const hd_batch *b)
+static sl_args args_of(const sl_state *o, const hd_batch *b)
 {
     sl_args a = sl_args_of(o, &o->at);
     a.b = gpu_batch_of(&o->kept, &o->gpu, b);
@@ -100,10 +100,10 @@ static hd_status launch_steps(const hd_launcher *l, const sl_args *a, const step
     return status;
 }
 
-static bool has_far(const sl_own *o) { return o->at.near < o->at.v.homes; }
+static bool has_far(const sl_state *o) { return o->at.near < o->at.v.homes; }
 
 /* Gives the words codes and sorts them by these; *sorted: where they are, and then are. */
-static hd_status sort_by(const sl_own *o, const hd_launcher *l, sl_args *a, uint32_t label, uint32_t bits)
+static hd_status sort_by(const sl_state *o, const hd_launcher *l, sl_args *a, uint32_t label, uint32_t bits)
 {
     uint64_t n = a->b.last - a->b.first, *sorted,
              *room = a->window.word == o->window.word ? o->window.add_key : o->window.word;
@@ -119,7 +119,7 @@ static hd_status sort_by(const sl_own *o, const hd_launcher *l, sl_args *a, uint
 }
 
 /* Least significant codes first. Items that may insert come before others of their key. */
-static hd_status sort_window(const sl_own *o, const hd_launcher *l, sl_args *a)
+static hd_status sort_window(const sl_state *o, const hd_launcher *l, sl_args *a)
 {
     bool flags = a->b.op == HD_OP_ACCUM_OR_ASSIGN && a->b.flag;
     hd_status status = HD_OK;
@@ -153,7 +153,7 @@ static const step joining[] = {
 #define STEPS(all) all, sizeof(all) / sizeof *(all)
 
 /* Neighbours that became small are joined (compact.h). */
-static hd_status launch_join(const sl_own *o, const hd_launcher *l, sl_args *a)
+static hd_status launch_join(const sl_state *o, const hd_launcher *l, sl_args *a)
 {
     hd_status status = HD_OK;
     for (a->span = SL_JOIN; !status; a->span *= SL_JOIN) {
@@ -170,7 +170,7 @@ static hd_status launch_join(const sl_own *o, const hd_launcher *l, sl_args *a)
 }
 
 /* apply: the row's kernel. */
-static hd_status launch_window(const sl_own *o, const hd_launcher *l, sl_args *a, uint32_t apply)
+static hd_status launch_window(const sl_state *o, const hd_launcher *l, sl_args *a, uint32_t apply)
 {
     hd_status status = sort_window(o, l, a);
     if (!status)
@@ -185,7 +185,7 @@ static hd_status launch_window(const sl_own *o, const hd_launcher *l, sl_args *a
     return status ? status : launch_step(l, a, (step){ apply, OVER_ITEMS });
 }
 
-static hd_status launch_flip(const sl_own *o, const hd_launcher *l, sl_args *a, uint32_t row)
+static hd_status launch_flip(const sl_state *o, const hd_launcher *l, sl_args *a, uint32_t row)
 {
     uint64_t window = sl_window_items(o);
     hd_status status = HD_OK;
@@ -201,7 +201,7 @@ static hd_status launch_flip(const sl_own *o, const hd_launcher *l, sl_args *a, 
 
 /* ---- Other batches --------------------------------------------------------------------------- */
 
-static hd_status launch_sweep(const sl_own *o, const hd_launcher *l, sl_args *a, uint32_t row)
+static hd_status launch_sweep(const sl_state *o, const hd_launcher *l, sl_args *a, uint32_t row)
 {
     hd_status status = a->b.count ? l->zero(l->self, a->b.count, sizeof *a->b.count) : HD_OK;
     bool per_place = a->b.op == HD_OP_SIZE_IF;
@@ -211,7 +211,7 @@ static hd_status launch_sweep(const sl_own *o, const hd_launcher *l, sl_args *a,
 }
 
 /* Batches of more items that look up or update far segments are sorted. */
-static uint64_t sorts_above(const sl_own *o)
+static uint64_t sorts_above(const sl_state *o)
 {
     enum { SORTED = 4096 };
     return o->gpu.window_most && o->gpu.window_most < SORTED ? o->gpu.window_most : SORTED;
@@ -220,7 +220,7 @@ static uint64_t sorts_above(const sl_own *o)
 /* A batch as launches, for gpu_launcher.items. */
 typedef struct launching {
     gpu_launcher l; /* first: launch_far gets its address */
-    const sl_own *o;
+    const sl_state *o;
     sl_args *a;
 } launching;
 
@@ -257,7 +257,7 @@ hd_status sl_sum_rows_of(const hd_gpu_machine *m, const sl_args *a, uint64_t row
 }
 
 /* Windows of find_missed, ranges of slots, and single launches over items. */
-static hd_status launch_listed(const sl_own *o, const hd_launcher *to, sl_args *a, uint32_t row)
+static hd_status launch_listed(const sl_state *o, const hd_launcher *to, sl_args *a, uint32_t row)
 {
     const hd_variant_row *r = sl_row_numbered(row);
     launching x = { { *to, gpu_list_window(&o->gpu), a, sizeof *a, &a->b, SL_NUMBER_list, NULL }, o, a };
@@ -273,9 +273,9 @@ static hd_status launch_listed(const sl_own *o, const hd_launcher *to, sl_args *
     return status ? status : gpu_launch_list(&x.l, row);
 }
 
-static hd_status launch(void *own, const hd_launcher *l, uint32_t row, const hd_batch *b, hd_when when)
+static hd_status launch(void *state, const hd_launcher *l, uint32_t row, const hd_batch *b, hd_when when)
 {
-    const sl_own *o = (const sl_own *)own;
+    const sl_state *o = (const sl_state *)state;
     sl_args a = args_of(o, b);
     (void)when;
     switch (sl_row_numbered(row)->family) {
@@ -296,19 +296,19 @@ const char *sl_unsupported_row(const hd_variant_row *row, const hd_info *info, c
 }
 
 /* What needs room that a table has once: windows, and lists. */
-static bool lists(const void *own, uint32_t row, const hd_batch *b)
+static bool lists(const void *state, uint32_t row, const hd_batch *b)
 {
-    const sl_own *o = (const sl_own *)own;
+    const sl_state *o = (const sl_state *)state;
     sl_family family = sl_family_of(b->op);
-    if (gpu_batch_lists(own, row, b) || family == SL_FLIP || b->op == HD_OP_ERASE_IF) return true;
+    if (gpu_batch_lists(state, row, b) || family == SL_FLIP || b->op == HD_OP_ERASE_IF) return true;
     return has_far(o) && (family == SL_EXPORT || (far_kernel[family] && b->n > sorts_above(o)));
 }
 
 /* ---- On a device ----------------------------------------------------------------------------- */
 
-static hd_status empty(void *own, const hd_launcher *l)
+static hd_status empty(void *state, const hd_launcher *l)
 {
-    const sl_own *o = (const sl_own *)own;
+    const sl_state *o = (const sl_state *)state;
     const sl_check_args c = sl_check_args_of(o);
     hd_status status = launch_step(l, &c.a, (step){ hd_variant_row_of(sl_variants, "segments", SL_CLEAR), OVER_ROWS });
     if (status) return status;
@@ -316,7 +316,7 @@ static hd_status empty(void *own, const hd_launcher *l)
                      hd_launch_blocks(l, sl_places(&c.a.v) / c.slots, SL_THREADS), SL_THREADS);
 }
 
-void sl_tell_info(const sl_own *o, hd_info *info)
+void sl_tell_info(const sl_state *o, hd_info *info)
 {
     sl_tell(info, o->at.v.homes);
     sl_tell_parts(info, o->at.v.homes, o->at.near);
@@ -326,7 +326,7 @@ void sl_tell_info(const sl_own *o, hd_info *info)
 /* clang-format off */
 const hd_gpu sl_gpu = {
     .cuda_entry = HD_CUDA_ENTRY(sl_cuda_entry), .cuda_module = HD_CUDA_ENTRY(sl_cuda_module),
-    .word_enter = SL_NUMBER_word_enter, .word_leave = SL_NUMBER_word_leave, .own_bytes = sizeof(sl_own),
+    .word_enter = SL_NUMBER_word_enter, .word_leave = SL_NUMBER_word_leave, .state_bytes = sizeof(sl_state),
     .usual = usual, .shape = sl_shape_there, .begin = sl_begin_table, .memory = sl_memory, .taken = sl_taken,
     .view_of = sl_view_of_state, .before = sl_before_batch, .after = sl_after_batch, .empty = empty,
     .open_here = sl_open_here,

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "gpu/sl/launch.h"
-#include "gpu/sl/own.h"
+#include "gpu/sl/state.h"
 #include "gpu/sort_launch.h"
 #include "ref/sl/sl.h"
 
@@ -33,13 +33,13 @@ static uint64_t window_for(const hd_info *info, bool device)
     return window < least ? least : window < WINDOW_MOST ? window : WINDOW_MOST;
 }
 
-uint64_t sl_window_items(const sl_own *o)
+uint64_t sl_window_items(const sl_state *o)
 {
     uint64_t window = window_for(&o->gpu.info, o->gpu.device);
     return o->gpu.window_most && o->gpu.window_most < window ? o->gpu.window_most : window;
 }
 
-uint32_t sl_sort_shares(const sl_own *o) { return gpu_sort_shares(sl_window_items(o), GPU_SORT_SHARES_MOST); }
+uint32_t sl_sort_shares(const sl_state *o) { return gpu_sort_shares(sl_window_items(o), GPU_SORT_SHARES_MOST); }
 
 static uint64_t used_words(uint64_t homes) { return (homes + 63) / 64; }
 
@@ -53,8 +53,8 @@ uint64_t sl_stages(const sl_view *v)
     return stages ? stages : 1;
 }
 
-/* at: where the homes are in the own part. */
-int sl_near_memory(const sl_own *o, const sl_homes *h, size_t at, bool entries, hd_memory *all)
+/* at: where the homes are in the state. */
+int sl_near_memory(const sl_state *o, const sl_homes *h, size_t at, bool entries, hd_memory *all)
 {
     enum { NONE = HD_AS_IT_COMES };
     const size_t word = offsetof(sl_view, word);
@@ -84,7 +84,7 @@ int sl_near_memory(const sl_own *o, const sl_homes *h, size_t at, bool entries, 
     return entries ? n : hd_memory_taken(all, n, false);
 }
 
-int sl_homes_memory(const sl_own *o, const sl_homes *h, size_t at, hd_memory *all)
+int sl_homes_memory(const sl_state *o, const sl_homes *h, size_t at, hd_memory *all)
 {
     enum { NONE = HD_AS_IT_COMES };
     const uint64_t homes = h->v.homes;
@@ -114,13 +114,13 @@ int sl_homes_memory(const sl_own *o, const sl_homes *h, size_t at, hd_memory *al
 }
 
 /* What does not depend on the number of homes. */
-static int scratch(const sl_own *o, hd_memory *all)
+static int scratch(const sl_state *o, hd_memory *all)
 {
     enum { NONE = HD_AS_IT_COMES };
-    const size_t at = offsetof(sl_own, words);
+    const size_t at = offsetof(sl_state, words);
     const sl_words *w = o->words;
     const uint64_t window = sl_window_items(o), counts = gpu_sort_counts(sl_sort_shares(o));
-#define AT(pointer) offsetof(sl_own, window.pointer)
+#define AT(pointer) offsetof(sl_state, window.pointer)
     /* clang-format off */
     const hd_memory rows[] = {
         { "table: counters", NULL, at, 1, sizeof *w, 0, .put = HD_TOGETHER },
@@ -134,13 +134,13 @@ static int scratch(const sl_own *o, hd_memory *all)
         { "window: items", "window: items", AT(add_from), window, 4, NONE, .put = HD_OF_BATCH },
         { "window: places", "window: places", AT(add_at), window, 4, NONE, .put = HD_OF_BATCH },
         { "window: marks", "window: marks", AT(mark), window, 4, NONE, .put = HD_OF_BATCH },
-        { "window: counts", "window: counts", offsetof(sl_own, sort_count), counts, 4, NONE, .put = HD_OF_BATCH },
+        { "window: counts", "window: counts", offsetof(sl_state, sort_count), counts, 4, NONE, .put = HD_OF_BATCH },
         { "window: shares", "window: shares", AT(share), 2 * SL_SHARES, 4, NONE, .put = HD_OF_BATCH },
     };
     /* clang-format on */
 #undef AT
     int n = hd_memory_add(all, rows, sizeof rows);
-    return n + gpu_list_memory(&o->gpu, offsetof(sl_own, kept), all + n);
+    return n + gpu_list_memory(&o->gpu, offsetof(sl_state, kept), all + n);
 }
 
 /* Bytes of a table with so many homes, of which `near` are near, that are not this machine's, beside those of its
@@ -150,7 +150,7 @@ static uint64_t bytes_beside(const hd_info *info, bool device, uint64_t homes, u
 {
     hd_memory all[HD_MEMORY_MOST];
     uint64_t bytes = 0;
-    sl_own o;
+    sl_state o;
     memset(&o, 0, sizeof o);
     o.gpu.info = *info;
     o.gpu.device = device;
@@ -191,7 +191,7 @@ uint64_t sl_near_homes(const hd_info *info, uint64_t homes)
     return near;
 }
 
-void sl_homes_begin(const sl_own *o, sl_homes *h, uint64_t homes)
+void sl_homes_begin(const sl_state *o, sl_homes *h, uint64_t homes)
 {
     const hd_info *info = &o->gpu.info;
     memset(h, 0, sizeof *h);
@@ -224,22 +224,22 @@ hd_status sl_shape_there(const hd_config *c, hd_info *info, bool device)
     return status;
 }
 
-void sl_begin_table(void *own)
+void sl_begin_table(void *state)
 {
-    sl_own *o = (sl_own *)own;
+    sl_state *o = (sl_state *)state;
     sl_homes_begin(o, &o->at, sl_view_for(&o->gpu.info).homes);
 }
 
-int sl_memory(const void *own, hd_memory *all)
+int sl_memory(const void *state, hd_memory *all)
 {
-    const sl_own *o = (const sl_own *)own;
-    int n = sl_homes_memory(o, &o->at, offsetof(sl_own, at), all);
+    const sl_state *o = (const sl_state *)state;
+    int n = sl_homes_memory(o, &o->at, offsetof(sl_state, at), all);
     return n + scratch(o, all + n);
 }
 
-void sl_taken(void *own)
+void sl_taken(void *state)
 {
-    sl_own *o = (sl_own *)own;
+    sl_state *o = (sl_state *)state;
     o->gpu.tally = o->words->tally;
     o->gpu.sum = &o->words->sum;
     o->gpu.word = &o->words->word;
@@ -250,9 +250,9 @@ void sl_taken(void *own)
 void *sl_view_of_state(void *entries) { return sl_view_of(entries); }
 
 /* Homes from o->at.near on are far: there is no other memory here, but kernels take the other way. */
-void sl_before_batch(void *own, void *entries)
+void sl_before_batch(void *state, void *entries)
 {
-    sl_own *o = (sl_own *)own;
+    sl_state *o = (sl_state *)state;
     void *near_key = o->at.v.near_key;
     uint32_t *filled = o->at.v.filled;
     o->at.v = *sl_view_of(entries);
@@ -264,17 +264,17 @@ void sl_before_batch(void *own, void *entries)
     o->words->numbers.rows = o->at.v.rows;
 }
 
-void sl_after_batch(void *own, void *entries, bool good)
+void sl_after_batch(void *state, void *entries, bool good)
 {
-    const sl_own *o = (const sl_own *)own;
+    const sl_state *o = (const sl_state *)state;
     (void)good;
     *sl_view_of(entries) = o->at.v;
     sl_view_of(entries)->rows = o->words->numbers.rows;
 }
 
-hd_status sl_open_here(const void *own, const hd_seams *s, void **staged)
+hd_status sl_open_here(const void *state, const hd_seams *s, void **staged)
 {
-    const sl_own *o = (const sl_own *)own;
+    const sl_state *o = (const sl_state *)state;
     hd_status status = sl_reference.open(NULL, &o->gpu.info, s, staged);
     if (status) return status;
     status = sl_take_near(sl_view_of(*staged), o->at.near, s);

@@ -12,24 +12,24 @@
 #include "base/error.h"
 #include "gpu/sl/relocate_args.h"
 #include "gpu/sl/launch.h"
-#include "gpu/sl/own.h"
+#include "gpu/sl/state.h"
 #include "ref/sl/sl.h"
 
 /* Of what depends on the number of near homes. */
-static int near_memory(const sl_own *o, const sl_homes *h, size_t at, hd_memory *all)
+static int near_memory(const sl_state *o, const sl_homes *h, size_t at, hd_memory *all)
 {
     return sl_near_memory(o, h, at, o->gpu.device, all);
 }
 
 /* Of o->next. */
-static void give_next(const sl_own *o, const hd_gpu_machine *m)
+static void give_next(const sl_state *o, const hd_gpu_machine *m)
 {
     hd_memory all[HD_MEMORY_MOST];
-    hd_machine_give(m, o, all, near_memory(o, &o->next, offsetof(sl_own, next), all));
+    hd_machine_give(m, o, all, near_memory(o, &o->next, offsetof(sl_state, next), all));
 }
 
 /* o->next is the table with so many near homes, whose segments are not there yet. */
-static hd_status take_next(sl_own *o, const hd_gpu_machine *m, uint64_t near, bool keys_here)
+static hd_status take_next(sl_state *o, const hd_gpu_machine *m, uint64_t near, bool keys_here)
 {
     hd_memory all[HD_MEMORY_MOST];
     sl_homes *h = &o->next;
@@ -37,7 +37,7 @@ static hd_status take_next(sl_own *o, const hd_gpu_machine *m, uint64_t near, bo
     *h = o->at;
     h->near = h->v.near = near;
     h->keys_here = keys_here;
-    int n = near_memory(o, h, offsetof(sl_own, next), all);
+    int n = near_memory(o, h, offsetof(sl_state, next), all);
     for (int i = 0; i < n; i++) hd_field_set(o, all[i].field, NULL);
     hd_status status = hd_machine_take(m, o, all, n);
     if (!status && !o->gpu.device) h->far = h->v.word + near * h->v.fit * h->v.words;
@@ -45,7 +45,7 @@ static hd_status take_next(sl_own *o, const hd_gpu_machine *m, uint64_t near, bo
 }
 
 /* Copies all segments to their homes in o->next, with their near keys, and waits. */
-static hd_status carry_words(const sl_own *o, const hd_gpu_machine *m)
+static hd_status carry_words(const sl_state *o, const hd_gpu_machine *m)
 {
     uint64_t rows = 0;
     hd_status status = m->read(m->self, &rows, &o->words->numbers.rows, sizeof rows);
@@ -59,7 +59,7 @@ static hd_status carry_words(const sl_own *o, const hd_gpu_machine *m)
 }
 
 /* All of it, or nothing. */
-static hd_status rehome(sl_own *o, const hd_gpu_machine *m, uint64_t near, bool keys_here)
+static hd_status rehome(sl_state *o, const hd_gpu_machine *m, uint64_t near, bool keys_here)
 {
     hd_status status = take_next(o, m, near, keys_here);
     if (!status) status = carry_words(o, m);
@@ -72,7 +72,7 @@ static hd_status rehome(sl_own *o, const hd_gpu_machine *m, uint64_t near, bool 
     return status;
 }
 
-static hd_status move_to(sl_own *o, const hd_gpu_machine *m, uint64_t near)
+static hd_status move_to(sl_state *o, const hd_gpu_machine *m, uint64_t near)
 {
     uint64_t was = o->at.near;
     char why[512];
@@ -86,9 +86,9 @@ static hd_status move_to(sl_own *o, const hd_gpu_machine *m, uint64_t near)
     return status;
 }
 
-hd_status sl_set_near(void *own, void *entries, const hd_gpu_machine *m, uint64_t near_bytes, hd_info *info)
+hd_status sl_set_near(void *state, void *entries, const hd_gpu_machine *m, uint64_t near_bytes, hd_info *info)
 {
-    sl_own *o = (sl_own *)own;
+    sl_state *o = (sl_state *)state;
     hd_info then = *info;
     then.sl.near_bytes = near_bytes;
     hd_status status = sl_fits_near(&then, o->at.v.homes);

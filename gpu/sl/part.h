@@ -10,6 +10,6 @@
 extern const hd_gpu_parts sl_parts;
 
 /* hd_gpu.check */
-hd_status sl_check_there(void *own, const hd_gpu_machine *m);
+hd_status sl_check_there(void *state, const hd_gpu_machine *m);
 
 #endif

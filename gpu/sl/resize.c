@@ -10,21 +10,21 @@
 #include "base/error.h"
 #include "gpu/sl/relocate_args.h"
 #include "gpu/sl/launch.h"
-#include "gpu/sl/own.h"
+#include "gpu/sl/state.h"
 #include "ref/sl/sl.h"
 
-static void give_homes(const sl_own *o, const hd_gpu_machine *m, size_t at)
+static void give_homes(const sl_state *o, const hd_gpu_machine *m, size_t at)
 {
     hd_memory all[HD_MEMORY_MOST];
-    const sl_homes *h = at == offsetof(sl_own, at) ? &o->at : &o->next;
+    const sl_homes *h = at == offsetof(sl_state, at) ? &o->at : &o->next;
     hd_machine_give(m, o, all, sl_homes_memory(o, h, at, all));
 }
 
-static hd_status take_homes(sl_own *o, const hd_gpu_machine *m, uint64_t homes)
+static hd_status take_homes(sl_state *o, const hd_gpu_machine *m, uint64_t homes)
 {
     hd_memory all[HD_MEMORY_MOST];
     sl_homes_begin(o, &o->next, homes);
-    hd_status status = hd_machine_take(m, o, all, sl_homes_memory(o, &o->next, offsetof(sl_own, next), all));
+    hd_status status = hd_machine_take(m, o, all, sl_homes_memory(o, &o->next, offsetof(sl_state, next), all));
     if (!status && !o->gpu.device) o->next.far = o->next.v.word + o->next.near * o->next.v.fit * o->next.v.words;
     return status;
 }
@@ -34,7 +34,7 @@ static hd_status launch(const hd_gpu_machine *m, uint32_t kernel, const sl_carry
     return m->on.launch(m->on.self, kernel, c, sizeof *c, hd_launch_blocks(&m->on, lanes, SL_THREADS), SL_THREADS);
 }
 
-static hd_status carry(const sl_own *o, const hd_gpu_machine *m, uint64_t rows, sl_carry_how how)
+static hd_status carry(const sl_state *o, const hd_gpu_machine *m, uint64_t rows, sl_carry_how how)
 {
     const sl_carry_args c = { sl_args_of(o, &o->at), sl_args_of(o, &o->next), rows, how };
     hd_status status = HD_OK;
@@ -45,7 +45,7 @@ static hd_status carry(const sl_own *o, const hd_gpu_machine *m, uint64_t rows, 
 }
 
 /* How many entries the table has, and rows. */
-static hd_status measure(const sl_own *o, const hd_gpu_machine *m, uint64_t *size, uint64_t *rows)
+static hd_status measure(const sl_state *o, const hd_gpu_machine *m, uint64_t *size, uint64_t *rows)
 {
     sl_args a = sl_args_of(o, &o->at);
     a.b.op = HD_OP_SIZE;
@@ -58,7 +58,7 @@ static hd_status measure(const sl_own *o, const hd_gpu_machine *m, uint64_t *siz
     return status ? status : m->read(m->self, rows, &o->words->numbers.rows, sizeof *rows);
 }
 
-static hd_status resize_to(sl_own *o, void *entries, const hd_gpu_machine *m, uint64_t homes)
+static hd_status resize_to(sl_state *o, void *entries, const hd_gpu_machine *m, uint64_t homes)
 {
     uint64_t size = 0, rows = 0, had = o->at.v.homes;
     hd_status status = measure(o, m, &size, &rows);
@@ -71,22 +71,22 @@ static hd_status resize_to(sl_own *o, void *entries, const hd_gpu_machine *m, ui
         status = carry(o, m, rows, homes > had ? SL_CARRY_SAME : rows <= homes ? SL_CARRY_FIRST : SL_CARRY_FULL);
     if (!status) status = m->read(m->self, &rows, &o->words->numbers.rows, sizeof rows);
     if (status) {
-        give_homes(o, m, offsetof(sl_own, next));
+        give_homes(o, m, offsetof(sl_state, next));
         return status;
     }
     sl_homes was = o->at;
     o->at = o->next;
     o->next = was;
-    give_homes(o, m, offsetof(sl_own, next));
+    give_homes(o, m, offsetof(sl_state, next));
     HD_ASSERT(rows > 0 && rows <= o->at.v.homes, "SL-1: more segments than homes");
     o->at.v.rows = rows;
     if (entries) *sl_view_of(entries) = o->at.v;
     return HD_OK;
 }
 
-hd_status sl_resize_there(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info)
+hd_status sl_resize_there(void *state, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info)
 {
-    sl_own *o = (sl_own *)own;
+    sl_state *o = (sl_state *)state;
     uint64_t homes;
     hd_status status = sl_may_have(info, buckets, &homes);
     if (!status) status = sl_fits_near(info, homes);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu/gphash/own.h"
+#include "gpu/gphash/state.h"
 #include "gpu/gphash/rows.h"
 #include "judge/design.h"
 #include "judge/rules.h"
@@ -17,15 +17,15 @@
 
 extern const hd_design hd_design_gphash;
 
-static const gphash_own *own_of(const void *table) { return (const gphash_own *)table; }
-static const gphash_view *view_of(const void *table) { return &own_of(table)->v; }
+static const gphash_state *state_of(const void *table) { return (const gphash_state *)table; }
+static const gphash_view *view_of(const void *table) { return &state_of(table)->v; }
 
 /* The reference's table over the same memory. */
 enum { MARKS = 1 << 12 /* cells of a fixture's table, at most 2^18 */ };
 static gphash_table model_over(const void *table, gphash_view v)
 {
     static _Thread_local uint64_t marks[MARKS];
-    const gphash_own *o = own_of(table);
+    const gphash_state *o = state_of(table);
     gphash_table t = { v, o->words->head, o->words->tail };
     HD_ASSERT(gphash_cells(&t.v) <= 64 * MARKS, "the table of a fixture is too large");
     t.v.mark = marks; /* of the reference alone: they are not in the table's memory */
@@ -35,7 +35,7 @@ static gphash_table model_over(const void *table, gphash_view v)
 static gphash_table model_of(const void *table) { return model_over(table, *view_of(table)); }
 
 /* Units that lie apart have the cache's copies, and every third unit is warm. */
-static void warm_cache(gphash_own *o)
+static void warm_cache(gphash_state *o)
 {
     const gphash_cache *c = &o->cache;
     const uint64_t units = gphash_units(&o->v, c->of), copies = c->copies < units ? c->copies : units;
@@ -52,7 +52,7 @@ static void warm_cache(gphash_own *o)
 /* What the reference did to it. */
 static void model_end(const gphash_table *t, void *table)
 {
-    gphash_own *o = (gphash_own *)table;
+    gphash_state *o = (gphash_state *)table;
     if (gphash_is_near(o)) gphash_copy_slots(&o->v, o->far, o->v.level);
     warm_cache(o);
     o->words->head = t->head;
@@ -141,7 +141,7 @@ static void clear(fixture *s)
 
 /* How many units get a copy: of the warmest in the range as many as there is room for, which is in copies of other
  * units of the range, and in those of no unit. */
-static uint64_t coming(const gphash_own *o, const hd_batch *b)
+static uint64_t coming(const gphash_state *o, const hd_batch *b)
 {
     const gphash_cache *c = &o->cache;
     const uint64_t per = c->of == HD_CACHE_BUCKETS ? o->v.slots : 1, units = gphash_units(&o->v, c->of);
@@ -170,7 +170,7 @@ static void apply(const fixture *s, void *table, uint32_t k, const hd_batch *b)
     gphash_table t = model_of(table);
     (void)s, (void)k;
     gphash_run_batch(&t, b, tally);
-    if (!b->each && b->op == HD_OP_PROMOTE && b->count) *b->count = coming(own_of(table), b);
+    if (!b->each && b->op == HD_OP_PROMOTE && b->count) *b->count = coming(state_of(table), b);
     model_end(&t, table);
 }
 
@@ -201,7 +201,7 @@ static const char *move_key(void *model, uint64_t from, uint64_t to)
 static const char *check_table(const void *table, char why[JUDGE_SENTENCE])
 {
     gphash_table t = model_of(table);
-    const gphash_view far = gphash_view_that_lasts(own_of(table));
+    const gphash_view far = gphash_view_that_lasts(state_of(table));
     gphash_check(&t, why, JUDGE_SENTENCE);
     for (uint64_t e = 0; e < gphash_places(&far) && !why[0]; e++) {
         uint64_t key = *gphash_key_at(&t.v, e);
@@ -209,7 +209,7 @@ static const char *check_table(const void *table, char why[JUDGE_SENTENCE])
         if (same && key != HD_KEY_EMPTY) same = *gphash_number_at(&far, e) == *gphash_number_at(&t.v, e);
         if (!same) fixture_say(why, "GP-5: place %" PRIu64 " is another one in the near index", e);
     }
-    uint64_t unit = why[0] ? GPHASH_NOWHERE : gphash_wrong_copy(own_of(table), false);
+    uint64_t unit = why[0] ? GPHASH_NOWHERE : gphash_wrong_copy(state_of(table), false);
     if (unit != GPHASH_NOWHERE) fixture_say(why, "GP-5: the cache has another copy of unit %" PRIu64, unit);
     return why[0] ? why : NULL;
 }
@@ -218,7 +218,7 @@ static const char *check_table(const void *table, char why[JUDGE_SENTENCE])
 
 static hd_status recover(fixture *s, void *table)
 {
-    gphash_own *o = (gphash_own *)table;
+    gphash_state *o = (gphash_state *)table;
     gphash_table t = model_over(table, gphash_view_that_lasts(o));
     (void)s;
     gphash_recover(&t);

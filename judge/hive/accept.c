@@ -10,7 +10,7 @@
 #include "judge/rules.h"
 #include "judge/words/words.h"
 
-static hive_view *model_of(void *table) { return &((hive_fixture_table *)table)->own.v; }
+static hive_view *model_of(void *table) { return &((hive_fixture_table *)table)->state.v; }
 
 /* ---- One item -------------------------------------------------------------------------------- */
 
@@ -50,7 +50,7 @@ const char *hive_fixture_move(void *model, uint64_t from, uint64_t to)
 
 const char *hive_fixture_check(const void *table, char why[JUDGE_SENTENCE])
 {
-    hive_check(&((const hive_fixture_table *)table)->own.v, why, JUDGE_SENTENCE);
+    hive_check(&((const hive_fixture_table *)table)->state.v, why, JUDGE_SENTENCE);
     return why[0] ? why : NULL;
 }
 
@@ -149,7 +149,7 @@ static const char *lost(const fixture *s, const hive_view *v, const hive_view *t
 const char *hive_fixture_watch(const fixture *s, uint8_t *before, bool weak, char why[JUDGE_SENTENCE])
 {
     const hive_fixture_table *t = hive_fixture_table_of(s);
-    const hive_view *v = &t->own.v;
+    const hive_view *v = &t->state.v;
     hive_fixture_table then;
     uint64_t stashed = 0;
     (void)before, (void)weak;
@@ -168,6 +168,6 @@ const char *hive_fixture_watch(const fixture *s, uint8_t *before, bool weak, cha
         return fixture_say(why, "the stash has %" PRIu64 " entries, and counts %" PRIu64 " (HIVE-6, in flight)",
                            stashed, *hive_fixture_stashed(t));
     const char *gone = NULL;
-    for (uint64_t e = 0; e < hive_places(&then.own.v) && !gone; e++) gone = lost(s, v, &then.own.v, e, why);
+    for (uint64_t e = 0; e < hive_places(&then.state.v) && !gone; e++) gone = lost(s, v, &then.state.v, e, why);
     return gone;
 }

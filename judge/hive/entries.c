@@ -9,7 +9,7 @@
 
 #include "judge/hive/fixture.h"
 
-static const hive_view *view_of(const void *table) { return &((const hive_fixture_table *)table)->own.v; }
+static const hive_view *view_of(const void *table) { return &((const hive_fixture_table *)table)->state.v; }
 
 uint64_t hive_fixture_buckets(const void *table)
 {

@@ -63,7 +63,7 @@ static bool tell_look(const void *table, const hive_view *v, uint64_t b, uint64_
 
 void hive_fixture_tell(const fixture *s, uint64_t i, const void *before, judge_steps *to)
 {
-    const hive_view *v = &((const hive_fixture_table *)before)->own.v;
+    const hive_view *v = &((const hive_fixture_table *)before)->state.v;
     uint64_t key = s->part[0].batch.key[i], h = hive_hash(v, key), step = 0, b = 0, seen = HIVE_NOWHERE;
     const hd_batch *batch = &s->part[0].batch;
     if (key >= hive_keys(v) || hd_flag_is_none(judge_item_op(batch, i), batch->flag ? batch->flag[i] : HD_EITHER)) {

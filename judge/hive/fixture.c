@@ -34,12 +34,12 @@ uint32_t hive_fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOS
                                                                { "word 1", "mask 1", "lock 1" },
                                                                { "word 2", "mask 2", "lock 2" } };
     static const char *const stash[3] = { "stash word", "stash mask", "stash lock" };
-    const size_t at = offsetof(hive_fixture_table, own.v.segment);
+    const size_t at = offsetof(hive_fixture_table, state.v.segment);
     const hive_view *v = hive_fixture_view(s);
     uint32_t n = 0;
     for (uint32_t k = 0; k < HIVE_SCENE_SEGMENTS; k++)
         n += add_segment(v, all + n, at + k * sizeof(hive_segment), names[k], hive_segment_buckets(v, k));
-    n += add_segment(v, all + n, offsetof(hive_fixture_table, own.v.stash), stash, v->stash_buckets);
+    n += add_segment(v, all + n, offsetof(hive_fixture_table, state.v.stash), stash, v->stash_buckets);
     all[n++] = (judge_memory){ "grown", offsetof(hive_fixture_table, grown), 2 * sizeof(uint64_t), HD_AS_IT_COMES };
     return n;
 }
@@ -56,29 +56,29 @@ static void clear_segment(const hive_view *v, hive_segment *g, uint64_t buckets)
 /* Writes the view's counts to the table's memory. */
 static void note(const hive_fixture_table *t)
 {
-    *hive_fixture_stashed(t) = t->own.v.stashed;
-    t->grown[0] = t->own.v.level;
-    t->grown[1] = t->own.v.split;
+    *hive_fixture_stashed(t) = t->state.v.stashed;
+    t->grown[0] = t->state.v.level;
+    t->grown[1] = t->state.v.split;
 }
 
 void hive_fixture_clear(fixture *s)
 {
     hive_fixture_table *t = hive_fixture_table_of(s);
     for (uint32_t k = 0; k < HIVE_SCENE_SEGMENTS; k++)
-        clear_segment(&t->own.v, &t->own.v.segment[k], hive_segment_buckets(&t->own.v, k));
-    clear_segment(&t->own.v, &t->own.v.stash, t->own.v.stash_buckets);
-    t->own.v.stashed = 0;
-    t->own.v.level = 0;
-    t->own.v.split = 0;
+        clear_segment(&t->state.v, &t->state.v.segment[k], hive_segment_buckets(&t->state.v, k));
+    clear_segment(&t->state.v, &t->state.v.stash, t->state.v.stash_buckets);
+    t->state.v.stashed = 0;
+    t->state.v.level = 0;
+    t->state.v.split = 0;
     note(t);
 }
 
 void hive_fixture_laid(void *table)
 {
     hive_fixture_table *t = (hive_fixture_table *)table;
-    t->own.v.stashed = *hive_fixture_stashed(t);
-    t->own.v.level = (uint32_t)t->grown[0];
-    t->own.v.split = t->grown[1];
+    t->state.v.stashed = *hive_fixture_stashed(t);
+    t->state.v.level = (uint32_t)t->grown[0];
+    t->state.v.split = t->grown[1];
 }
 
 /* ---- What is in it --------------------------------------------------------------------------- */
@@ -155,7 +155,7 @@ static void draw_room(const hive_view *v, hd_rng *g, room *r)
 bool hive_fixture_fill(fixture *s, hd_rng *g)
 {
     hive_fixture_table *t = hive_fixture_table_of(s);
-    hive_view *v = &t->own.v;
+    hive_view *v = &t->state.v;
     uint64_t buckets = hive_buckets(v), limit = hive_stash_limit(v), lot = hd_rng_below(g, 4);
     room r = { (uint32_t *)malloc(buckets * sizeof(uint32_t)),
                lot == 0   ? 0
@@ -184,7 +184,7 @@ void hive_fixture_apply(const fixture *s, void *table, uint32_t k, const hd_batc
     hive_fixture_table *t = (hive_fixture_table *)table;
     uint64_t tally[HD_OUTCOME_COUNT] = { 0 };
     (void)s, (void)k;
-    hive_run_batch(&t->own.v, b, tally);
+    hive_run_batch(&t->state.v, b, tally);
     note(t);
 }
 
@@ -205,7 +205,7 @@ static bool restash(hive_view *v)
 hd_status hive_fixture_resize(fixture *s, void *table, uint64_t buckets)
 {
     hive_fixture_table *t = (hive_fixture_table *)table;
-    hive_view *v = &t->own.v;
+    hive_view *v = &t->state.v;
     (void)s;
     if (buckets < v->base || buckets > v->base << (HIVE_SCENE_SEGMENTS - 1))
         return hd_fail(HD_EINVAL, "buckets: this table has %" PRIu64 " to %" PRIu64, v->base,

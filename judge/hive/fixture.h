@@ -11,23 +11,23 @@
 #ifndef HD_JUDGE_HIVE_FIXTURE_H
 #define HD_JUDGE_HIVE_FIXTURE_H
 
-#include "gpu/hive/own.h"
+#include "gpu/hive/state.h"
 #include "judge/design.h"
 #include "ref/hive/hive.h"
 
 enum { HIVE_SCENE_SEGMENTS = 3 }; /* a fixture's table may double twice */
 
 typedef struct hive_fixture_table {
-    hive_own own;
+    hive_state state;
     uint64_t *grown; /* (2) level and split: how far the table has grown */
 } hive_fixture_table;
 
 static inline hive_fixture_table *hive_fixture_table_of(const fixture *s) { return (hive_fixture_table *)s->table; }
-static inline hive_view *hive_fixture_view(const fixture *s) { return &hive_fixture_table_of(s)->own.v; }
+static inline hive_view *hive_fixture_view(const fixture *s) { return &hive_fixture_table_of(s)->state.v; }
 /* Entries in the stash, as kernels count them. */
 static inline uint64_t *hive_fixture_stashed(const hive_fixture_table *t)
 {
-    return &t->own.words->stashed[t->own.count];
+    return &t->state.words->stashed[t->state.count];
 }
 
 /* fixture.c */

@@ -58,7 +58,7 @@ const char *hkv_fixture_accept(const fixture *s, void *table, uint32_t k, uint64
 {
     const fixture_part *p = &s->part[k];
     const hd_batch *b = &p->batch;
-    hkv_view *model = &((hkv_own *)table)->v;
+    hkv_view *model = &((hkv_state *)table)->v;
     hkv_item it = hkv_fixture_item(s, model, k, i);
     hd_outcome o = (hd_outcome)b->outcome[i];
     bool delivers = judge_delivers(b->op, o);
@@ -80,7 +80,7 @@ const char *hkv_fixture_accept(const fixture *s, void *table, uint32_t k, uint64
 
 /* ---- At rest --------------------------------------------------------------------------------- */
 
-static const hkv_view *view_of(const void *table) { return &((const hkv_own *)table)->v; }
+static const hkv_view *view_of(const void *table) { return &((const hkv_state *)table)->v; }
 
 const char *hkv_fixture_beside(const fixture *s, const void *table, const void *after, char why[JUDGE_SENTENCE])
 {
@@ -157,7 +157,7 @@ const char *hkv_fixture_promised(const fixture *s, const void *table, uint32_t k
 {
     const hd_batch *batch = &s->part[k].batch;
     const hkv_view *v = hkv_fixture_view(s), *model = view_of(table);
-    hkv_own then;
+    hkv_state then;
     fixture_view(s, s->initial, &then);
     if (batch->op != HD_OP_PROMOTE) return pinned_stay(s, &then.v, why);
     for (uint64_t b = 0; b < v->buckets; b++) {
@@ -177,18 +177,18 @@ const char *hkv_fixture_promised(const fixture *s, const void *table, uint32_t k
 
 const char *hkv_fixture_idle(const fixture *s, char why[JUDGE_SENTENCE])
 {
-    const hkv_own *t = hkv_fixture_own(s);
+    const hkv_state *t = hkv_fixture_state(s);
     for (uint64_t b = 0; b < t->v.buckets; b++)
         if (t->kept.lock[b]) return fixture_say(why, "the lock of bucket %" PRIu64 " is still held", b);
     for (uint32_t k = 0; k < s->parts; k++) {
-        const hkv_own *a = hkv_fixture_part(s, k);
+        const hkv_state *a = hkv_fixture_part(s, k);
         for (uint32_t b = 0; a->kept.fetch.count && b < HKV_FETCH_BINS; b++)
             if (a->kept.fetch.count[b])
                 return fixture_say(why, "bin %" PRIu32 " of the far values still counts %" PRIu32, b,
                                    a->kept.fetch.count[b]);
     }
     for (uint32_t k = 0; k < s->parts; k++) {
-        const hkv_own *a = hkv_fixture_part(s, k);
+        const hkv_state *a = hkv_fixture_part(s, k);
         for (uint32_t list = 0; list < HKV_LISTS_COUNTED; list++)
             if (a->counts->left[list])
                 return fixture_say(why, "list %" PRIu32 " of the items that were left still counts %" PRIu32, list,
@@ -289,12 +289,12 @@ static const char *say_broken(const hkv_view *v, broken k, uint64_t e, char why[
 /* weak: buckets with a held lock are left out, so that what held before says nothing about them. */
 const char *hkv_fixture_watch(const fixture *s, uint8_t *before, bool weak, char why[JUDGE_SENTENCE])
 {
-    const hkv_own *t = hkv_fixture_own(s);
+    const hkv_state *t = hkv_fixture_state(s);
     const hkv_view *v = &t->v;
     uint64_t entries = hkv_capacity(v);
     bool changes = before && !weak; /* only what has changed can be wrong */
     key_marks marks;
-    hkv_own then;
+    hkv_state then;
     if (changes)
         fixture_view(s, before, &then);
     else

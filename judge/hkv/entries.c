@@ -9,7 +9,7 @@
 #include "judge/hkv/fixture.h"
 #include "ref/hkv/hkv.h"
 
-static const hkv_view *view_of(const void *table) { return &((const hkv_own *)table)->v; }
+static const hkv_view *view_of(const void *table) { return &((const hkv_state *)table)->v; }
 
 uint64_t hkv_fixture_buckets(const void *table) { return view_of(table)->buckets; }
 uint64_t hkv_fixture_first(const void *table, uint64_t b) { return hkv_entry(view_of(table), b, 0); }

@@ -163,7 +163,7 @@ static void tell_insert(const telling *x)
 
 void hkv_fixture_tell(const fixture *s, uint64_t i, const void *before, judge_steps *to)
 {
-    const hkv_view *v = &((const hkv_own *)before)->v;
+    const hkv_view *v = &((const hkv_state *)before)->v;
     telling x = { v, hkv_fixture_item(s, v, 0, i), { { 0, 0 }, 0 }, to };
     if (x.it.key >= HD_KEY_RESERVED || hd_flag_is_none(x.it.op, x.it.flag)) {
         judge_step_note(judge_steps_add(to, "ends"), "No table holds this key, or the flag is none.");

@@ -27,7 +27,7 @@ static uint32_t may_pin(const fixture *s, const hd_case *c)
 /* Far values are sorted before they are fetched: always, unless the case says no. */
 hd_status hkv_fixture_shape(fixture *s, const hd_case *c)
 {
-    hd_info *info = &hkv_fixture_own(s)->gpu.info;
+    hd_info *info = &hkv_fixture_state(s)->gpu.info;
     hd_policy_use use;
     hd_status status = hd_policy_read(c->policy, &use);
     if (status) return status;
@@ -47,15 +47,15 @@ judge_scores hkv_fixture_scores(const fixture *s)
 uint32_t hkv_fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST])
 {
     const hkv_view *v = hkv_fixture_view(s);
-    const uint64_t entries = hkv_capacity(v), holders = hkv_holders_of(&hkv_fixture_own(s)->gpu.info);
+    const uint64_t entries = hkv_capacity(v), holders = hkv_holders_of(&hkv_fixture_state(s)->gpu.info);
     const judge_memory planes[] = {
-        { "digest", offsetof(hkv_own, v.digest), entries, HD_AS_IT_COMES },
-        { v->step == 1 ? "key" : "pair", offsetof(hkv_own, v.key), entries * v->step * 8, HD_AS_IT_COMES },
-        { "score", offsetof(hkv_own, v.score), v->step == 1 ? entries * 8 : 0, HD_AS_IT_COMES },
-        { "bound", offsetof(hkv_own, v.bound), hkv_bounds_of(v) * 8, HD_AS_IT_COMES },
-        { "value", offsetof(hkv_own, v.value), hkv_near_bytes(v), HD_AS_IT_COMES },
-        { "far value", offsetof(hkv_own, v.far), hkv_far_bytes(v), HD_AS_IT_COMES },
-        { "holder", offsetof(hkv_own, v.holder), holders * sizeof *v->holder, HD_AS_IT_COMES },
+        { "digest", offsetof(hkv_state, v.digest), entries, HD_AS_IT_COMES },
+        { v->step == 1 ? "key" : "pair", offsetof(hkv_state, v.key), entries * v->step * 8, HD_AS_IT_COMES },
+        { "score", offsetof(hkv_state, v.score), v->step == 1 ? entries * 8 : 0, HD_AS_IT_COMES },
+        { "bound", offsetof(hkv_state, v.bound), hkv_bounds_of(v) * 8, HD_AS_IT_COMES },
+        { "value", offsetof(hkv_state, v.value), hkv_near_bytes(v), HD_AS_IT_COMES },
+        { "far value", offsetof(hkv_state, v.far), hkv_far_bytes(v), HD_AS_IT_COMES },
+        { "holder", offsetof(hkv_state, v.holder), holders * sizeof *v->holder, HD_AS_IT_COMES },
     };
     uint32_t n = 0;
     for (size_t i = 0; i < sizeof planes / sizeof *planes; i++)
@@ -65,7 +65,7 @@ uint32_t hkv_fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST
 
 void hkv_fixture_laid(void *table)
 {
-    hkv_own *o = (hkv_own *)table;
+    hkv_state *o = (hkv_state *)table;
     if (o->v.step == 2) o->v.score = o->v.key + 1;
     o->v.pins = o->words->pins.count;
 }
@@ -170,7 +170,7 @@ static void raise_bounds(const fixture *s)
 
 bool hkv_fixture_fill(fixture *s, hd_rng *g)
 {
-    const hkv_own *o = hkv_fixture_own(s);
+    const hkv_state *o = hkv_fixture_state(s);
     if (!fill_buckets(s, g)) return false;
     if (o->v.holder) pin_some(s, g);
     raise_bounds(s);
@@ -200,7 +200,7 @@ bool hkv_fixture_rises(const fixture *s, uint64_t clock)
 
 void hkv_fixture_apply(const fixture *s, void *table, uint32_t k, const hd_batch *b)
 {
-    hkv_own *o = (hkv_own *)table;
+    hkv_state *o = (hkv_state *)table;
     const hd_when when = hosted_when(s, k);
     const hkv_when w = { when.clock, when.per_item, when.epoch, 1, 0 };
     uint64_t tally[HD_OUTCOME_COUNT] = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fixture.h - HKV's port to the judge of kernels (judge/design.h). fixture.table and fixture_part.args are hkv_own.
+ * fixture.h - HKV's port to the judge of kernels (judge/design.h). fixture.table and fixture_part.args are hkv_state.
  *
  *     fixture.c   a table's memory and contents
  *     entries.c   reads and describes entries
@@ -11,14 +11,17 @@
 #ifndef HD_JUDGE_HKV_FIXTURE_H
 #define HD_JUDGE_HKV_FIXTURE_H
 
-#include "gpu/hkv/own.h"
+#include "gpu/hkv/state.h"
 #include "judge/design.h"
 #include "ref/hkv/hkv.h"
 
-static inline hkv_own *hkv_fixture_own(const fixture *s) { return (hkv_own *)s->table; }
-static inline hkv_view *hkv_fixture_view(const fixture *s) { return &hkv_fixture_own(s)->v; }
+static inline hkv_state *hkv_fixture_state(const fixture *s) { return (hkv_state *)s->table; }
+static inline hkv_view *hkv_fixture_view(const fixture *s) { return &hkv_fixture_state(s)->v; }
 /* The table as part k's kernels are given it, with the room of its batch. */
-static inline const hkv_own *hkv_fixture_part(const fixture *s, uint32_t k) { return (const hkv_own *)s->part[k].args; }
+static inline const hkv_state *hkv_fixture_part(const fixture *s, uint32_t k)
+{
+    return (const hkv_state *)s->part[k].args;
+}
 
 /* fixture.c */
 hd_status hkv_fixture_shape(fixture *s, const hd_case *c);

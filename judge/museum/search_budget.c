@@ -19,14 +19,14 @@ static const hd_design *design;
 /* Bytes of device memory of a table with this description. */
 static uint64_t bytes_on_device(const hd_gpu *gpu, const hd_info *info)
 {
-    static _Alignas(64) unsigned char own[HD_OWN_MOST];
+    static _Alignas(64) unsigned char state[HD_STATE_MOST];
     hd_memory all[HD_MEMORY_MOST];
     uint64_t bytes = 0;
-    memset(own, 0, gpu->own_bytes);
-    ((hd_gpu_own *)(void *)own)->info = *info;
-    ((hd_gpu_own *)(void *)own)->device = true;
-    gpu->begin(own);
-    int n = hd_gpu_taken(gpu, own, all);
+    memset(state, 0, gpu->state_bytes);
+    ((hd_gpu_state *)(void *)state)->info = *info;
+    ((hd_gpu_state *)(void *)state)->device = true;
+    gpu->begin(state);
+    int n = hd_gpu_taken(gpu, state, all);
     for (int i = 0; i < n; i++)
         if (all[i].put != HD_HOST_MEMORY) bytes += (all[i].count * all[i].size + ALIGNED - 1) / ALIGNED * ALIGNED;
     return bytes;
@@ -67,7 +67,7 @@ const char *museum_look_budget(const museum_search *s, museum_sight *sight, cons
 
 /* A machine that counts what is taken, and runs nothing. */
 typedef struct meter {
-    unsigned char *own;
+    unsigned char *state;
     uint64_t bytes, most, pieces;
 } meter;
 
@@ -82,7 +82,8 @@ static hd_status take(void *self, const hd_memory *piece)
     meter *m = (meter *)self;
     m->bytes += counted(piece);
     if (m->bytes > m->most) m->most = m->bytes;
-    hd_field_set(m->own, piece->field, (void *)(uintptr_t)(++m->pieces << 40)); /* no memory is there: no kernel runs */
+    hd_field_set(m->state, piece->field,
+                 (void *)(uintptr_t)(++m->pieces << 40)); /* no memory is there: no kernel runs */
     return HD_OK;
 }
 
@@ -90,7 +91,7 @@ static void give(void *self, const hd_memory *piece)
 {
     meter *m = (meter *)self;
     m->bytes -= counted(piece);
-    hd_field_set(m->own, piece->field, NULL);
+    hd_field_set(m->state, piece->field, NULL);
 }
 
 static hd_status launch(void *self, uint32_t kernel, const void *args, size_t bytes, uint64_t blocks, uint32_t threads)
@@ -115,32 +116,32 @@ static hd_status read_zeros(void *self, void *here, const void *there, size_t by
 static void begin(meter *m, const hd_info *info)
 {
     hd_memory all[HD_MEMORY_MOST];
-    memset(m->own, 0, design->gpu->own_bytes);
-    ((hd_gpu_own *)(void *)m->own)->info = *info;
-    ((hd_gpu_own *)(void *)m->own)->device = true;
-    design->gpu->begin(m->own);
-    int n = hd_gpu_taken(design->gpu, m->own, all);
+    memset(m->state, 0, design->gpu->state_bytes);
+    ((hd_gpu_state *)(void *)m->state)->info = *info;
+    ((hd_gpu_state *)(void *)m->state)->device = true;
+    design->gpu->begin(m->state);
+    int n = hd_gpu_taken(design->gpu, m->state, all);
     for (int i = 0; i < n; i++)
         if (all[i].count) take(m, &all[i]);
-    design->gpu->taken(m->own);
+    design->gpu->taken(m->state);
 }
 
 static const char *once_changed(hd_rng *g)
 {
     enum { CHANGES = 6 };
-    static _Alignas(64) unsigned char own[HD_OWN_MOST];
+    static _Alignas(64) unsigned char state[HD_STATE_MOST];
     hd_info info;
     uint64_t limit = draw_limit(g), next;
-    meter m = { own, 0, 0, 0 };
+    meter m = { state, 0, 0, 0 };
     const hd_gpu_machine machine = { { launch, zero, &m, 1024, 1024, 0, false }, take, give, read_zeros, &m };
     if (!draw_table(g, limit, &info)) return NULL;
     begin(&m, &info);
     for (int i = 0; i < CHANGES; i++, limit = next) {
         next = draw_limit(g);
         m.most = m.bytes;
-        hd_status status = design->gpu->set_near(own, NULL, &machine, next, &info);
+        hd_status status = design->gpu->set_near(state, NULL, &machine, next, &info);
         if (status) next = limit;
-        ((hd_gpu_own *)(void *)own)->info = info;
+        ((hd_gpu_state *)(void *)state)->info = info;
         if (m.most > (limit > next ? limit : next)) return "a change of `near` takes more than both limits allow";
         if (m.bytes > next) return "a table takes more device memory than its new limit allows";
     }

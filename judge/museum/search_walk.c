@@ -16,53 +16,56 @@
 enum { ENTRIES = 400 };
 
 typedef struct planes {
-    hd_gpu_own gpu;
+    hd_gpu_state gpu;
     uint64_t key[ENTRIES], value[ENTRIES];
 } planes;
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
-static uint64_t part_slots(const void *own, uint64_t buckets)
+static uint64_t part_slots(const void *state, uint64_t buckets)
 {
-    return buckets * ((const hd_gpu_own *)own)->info.slots;
+    return buckets * ((const hd_gpu_state *)state)->info.slots;
 }
-static uint64_t part_bytes(const void *own, uint64_t buckets) { return 16 * part_slots(own, buckets); }
+static uint64_t part_bytes(const void *state, uint64_t buckets) { return 16 * part_slots(state, buckets); }
 
 /* The values of a part are behind its keys. */
-static uint64_t *values_of(const void *own, const hd_part *p)
+static uint64_t *values_of(const void *state, const hd_part *p)
 {
-    return (uint64_t *)p->memory + part_slots(own, p->buckets);
+    return (uint64_t *)p->memory + part_slots(state, p->buckets);
 }
 
-static int part_planes(const void *own, const hd_part *p, hd_plane *all)
+static int part_planes(const void *state, const hd_part *p, hd_plane *all)
 {
-    planes *t = (planes *)(uintptr_t)own;
-    uint64_t first = part_slots(own, p->first), bytes = 8 * part_slots(own, p->buckets);
+    planes *t = (planes *)(uintptr_t)state;
+    uint64_t first = part_slots(state, p->first), bytes = 8 * part_slots(state, p->buckets);
     all[0] = (hd_plane){ "keys", t->key + first, p->memory, p->what & HD_PART_KEYS ? bytes : 0 };
-    all[1] = (hd_plane){ "values", t->value + first, values_of(own, p), p->what & HD_PART_VALUES ? bytes : 0 };
+    all[1] = (hd_plane){ "values", t->value + first, values_of(state, p), p->what & HD_PART_VALUES ? bytes : 0 };
     return 2;
 }
 
-static size_t part_next(const void *own, const hd_part *p, hd_entry *e, size_t most)
+static size_t part_next(const void *state, const hd_part *p, hd_entry *e, size_t most)
 {
-    uint64_t first = part_slots(own, p->first), end = first + part_slots(own, p->buckets), at = e->slot;
+    uint64_t first = part_slots(state, p->first), end = first + part_slots(state, p->buckets), at = e->slot;
     const uint64_t *key = (const uint64_t *)p->memory;
     size_t n = 0;
     for (; at < end && n < most; at++)
-        if (key[at - first]) e[n++] = (hd_entry){ at, key[at - first], 0, values_of(own, p) + (at - first) };
+        if (key[at - first]) e[n++] = (hd_entry){ at, key[at - first], 0, values_of(state, p) + (at - first) };
     if (n == 0) e->slot = at;
     return n;
 }
 
-static bool part_put_at(const void *own, const hd_part *p, const hd_entry *e)
+static bool part_put_at(const void *state, const hd_part *p, const hd_entry *e)
 {
-    uint64_t at = e->slot - part_slots(own, p->first);
+    uint64_t at = e->slot - part_slots(state, p->first);
     ((uint64_t *)p->memory)[at] = e->key;
-    memcpy(values_of(own, p) + at, e->value, 8);
+    memcpy(values_of(state, p) + at, e->value, 8);
     return true;
 }
 
-static void part_clear(const void *own, const hd_part *p) { memset(p->memory, 0, (size_t)part_bytes(own, p->buckets)); }
+static void part_clear(const void *state, const hd_part *p)
+{
+    memset(p->memory, 0, (size_t)part_bytes(state, p->buckets));
+}
 
 static const hd_gpu_parts parts = { part_bytes, part_planes, part_next, part_put_at, part_clear, NULL, NULL, NULL };
 
@@ -83,12 +86,12 @@ static const char *visit_all(hd_cuda *c, hd_rng *g, planes *wanted, bool changes
             if (changes && hd_rng_below(g, 2)) *(uint64_t *)e[i].value = wanted->value[slot] = hd_rng_next(g);
         }
     while (slot < ENTRIES && !wanted->key[slot]) slot++;
-    return slot < ENTRIES && slot < part_slots(c->own, hd_cuda_own(c)->info.buckets) ? "the walk ends early" : NULL;
+    return slot < ENTRIES && slot < part_slots(c->state, hd_cuda_state(c)->info.buckets) ? "the walk ends early" : NULL;
 }
 
 static void put_all(hd_cuda *c, planes *wanted)
 {
-    uint64_t slots = part_slots(c->own, hd_cuda_own(c)->info.buckets);
+    uint64_t slots = part_slots(c->state, hd_cuda_state(c)->info.buckets);
     for (hd_entry e = { 0, 0, 0, NULL }; e.slot < slots; e.slot++) {
         e.key = wanted->key[e.slot];
         e.value = &wanted->value[e.slot];
@@ -108,7 +111,7 @@ static void draw_entries(hd_rng *g, uint64_t slots, planes *t)
 /* NULL: the walk sees what is there, and leaves what it should. */
 static const char *walk(hd_cuda *c, hd_rng *g, planes *wanted)
 {
-    planes *t = (planes *)(void *)c->own;
+    planes *t = (planes *)(void *)c->state;
     hd_walk_how how = (hd_walk_how)hd_rng_below(g, HD_WALK_FILL + 1);
     if (how == HD_WALK_FILL) memset(t->key, 0, sizeof t->key);
     if (how == HD_WALK_FILL) memset(t->value, 0, sizeof t->value);
@@ -138,16 +141,16 @@ static const char *walk_once(hd_rng *g)
     c->gpu = &gpu;
     c->seams = &seams;
     c->seam = &d->seam;
-    hd_info *info = &hd_cuda_own(c)->info;
+    hd_info *info = &hd_cuda_state(c)->info;
     info->slots = 1 + (uint32_t)hd_rng_below(g, 8);
     info->buckets = 1 + hd_rng_below(g, ENTRIES / 8);
     info->capacity = info->buckets * info->slots;
     c->staging.sizes.slot_bytes = 16 * info->slots * (1 + hd_rng_below(g, 6));
     pthread_mutex_init(&c->walking, NULL);
     pthread_mutex_init(&c->busy, NULL);
-    draw_entries(g, part_slots(c->own, info->buckets), wanted);
-    memcpy(((planes *)(void *)c->own)->key, wanted->key, sizeof wanted->key);
-    memcpy(((planes *)(void *)c->own)->value, wanted->value, sizeof wanted->value);
+    draw_entries(g, part_slots(c->state, info->buckets), wanted);
+    memcpy(((planes *)(void *)c->state)->key, wanted->key, sizeof wanted->key);
+    memcpy(((planes *)(void *)c->state)->value, wanted->value, sizeof wanted->value);
     const char *wrong = hd_streams_open(&c->streams, c->seam, hd_lock_named("ordered"), NULL, NULL) ? hd_why() : NULL;
     if (!wrong) wrong = walk(c, g, wanted);
     hd_streams_close(&c->streams);

@@ -91,7 +91,7 @@ const char *ovs_fixture_watch(const fixture *s, uint8_t *before, bool weak, char
     (void)before, (void)weak;
     fixture_view(s, s->initial, &then);
     for (uint64_t e = 0; e < ovs_places(v); e++) {
-        uint64_t was = *ovs_at(&then.own.v, e);
+        uint64_t was = *ovs_at(&then.state.v, e);
         const char *wrong = slot_wrong(v, e);
         if (!wrong && ovs_is_key_in(v, was) && ovs_key_in(v, *ovs_at(v, e)) != ovs_key_in(v, was) &&
             !judge_word_erases(s, ovs_key_in(v, was)))

@@ -23,7 +23,7 @@ uint32_t ovs_fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST
     uint64_t bytes = ovs_lines(v) * OVS_LINE;
     uint32_t n = 0;
     for (uint32_t k = 0; k < OVS_SCENE_EXTENTS; k++) {
-        size_t at = offsetof(ovs_fixture_table, own.v.extent) + k * sizeof(ovs_extent);
+        size_t at = offsetof(ovs_fixture_table, state.v.extent) + k * sizeof(ovs_extent);
         uint64_t near = ovs_extent_near(v, k), far = ovs_extent_segments(v, k) - near;
         if (near) all[n++] = (judge_memory){ names[k][0], at + offsetof(ovs_extent, near), near * bytes, 0xff };
         if (far) all[n++] = (judge_memory){ names[k][1], at + offsetof(ovs_extent, far), far * bytes, 0xff };
@@ -32,10 +32,10 @@ uint32_t ovs_fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST
                 (judge_memory){ digests[k], at + offsetof(ovs_extent, digest), ovs_digest_bytes(v, near + far), 0 };
     }
     if (v->copy_sets)
-        all[n++] = (judge_memory){ "copies", offsetof(ovs_fixture_table, own.v.copy),
+        all[n++] = (judge_memory){ "copies", offsetof(ovs_fixture_table, state.v.copy),
                                    ovs_copy_words(v) * sizeof(uint64_t), 0 };
     if (v->ranges)
-        all[n++] = (judge_memory){ "row", offsetof(ovs_fixture_table, own.v.row),
+        all[n++] = (judge_memory){ "row", offsetof(ovs_fixture_table, state.v.row),
                                    (v->base << (OVS_SCENE_EXTENTS - 1)) * sizeof(uint64_t), HD_AS_IT_COMES };
     all[n++] = (judge_memory){ "grown", offsetof(ovs_fixture_table, grown), 2 * sizeof(uint64_t), HD_AS_IT_COMES };
     return n;
@@ -44,24 +44,24 @@ uint32_t ovs_fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST
 /* Writes to the table's memory how far it has grown. */
 static void note(const ovs_fixture_table *t)
 {
-    t->grown[0] = t->own.v.level;
-    t->grown[1] = t->own.v.split;
+    t->grown[0] = t->state.v.level;
+    t->grown[1] = t->state.v.split;
 }
 
 void ovs_fixture_clear(fixture *s)
 {
     ovs_fixture_table *t = ovs_fixture_table_of(s);
-    t->own.v.level = 0;
-    t->own.v.split = 0;
-    if (t->own.v.ranges) ovs_cut_evenly(&t->own.v);
+    t->state.v.level = 0;
+    t->state.v.split = 0;
+    if (t->state.v.ranges) ovs_cut_evenly(&t->state.v);
     note(t);
 }
 
 void ovs_fixture_laid(void *table)
 {
     ovs_fixture_table *t = (ovs_fixture_table *)table;
-    t->own.v.level = (uint32_t)t->grown[0];
-    t->own.v.split = t->grown[1];
+    t->state.v.level = (uint32_t)t->grown[0];
+    t->state.v.split = t->grown[1];
 }
 
 /* ---- What is in it --------------------------------------------------------------------------- */
@@ -123,7 +123,7 @@ void ovs_fixture_apply(const fixture *s, void *table, uint32_t k, const hd_batch
 hd_status ovs_fixture_resize(fixture *s, void *table, uint64_t buckets)
 {
     ovs_fixture_table *t = (ovs_fixture_table *)table;
-    ovs_view *v = &t->own.v;
+    ovs_view *v = &t->state.v;
     uint64_t segments, most = v->base << (OVS_SCENE_EXTENTS - 1);
     ovs_plan p;
     (void)s;

@@ -11,20 +11,20 @@
 #ifndef HD_JUDGE_OVS_FIXTURE_H
 #define HD_JUDGE_OVS_FIXTURE_H
 
-#include "gpu/ovs/own.h"
+#include "gpu/ovs/state.h"
 #include "judge/design.h"
 #include "ref/ovs/ovs.h"
 
 enum { OVS_SCENE_EXTENTS = 3 }; /* a fixture's table may double twice */
 
 typedef struct ovs_fixture_table {
-    ovs_own own;
+    ovs_state state;
     uint64_t *grown; /* (2) level and split: how far the table has grown */
 } ovs_fixture_table;
 
 static inline ovs_fixture_table *ovs_fixture_table_of(const fixture *s) { return (ovs_fixture_table *)s->table; }
-static inline ovs_view *ovs_fixture_view(const fixture *s) { return &ovs_fixture_table_of(s)->own.v; }
-static inline ovs_view *ovs_view_in(const void *table) { return &((ovs_fixture_table *)(uintptr_t)table)->own.v; }
+static inline ovs_view *ovs_fixture_view(const fixture *s) { return &ovs_fixture_table_of(s)->state.v; }
+static inline ovs_view *ovs_view_in(const void *table) { return &((ovs_fixture_table *)(uintptr_t)table)->state.v; }
 
 /* fixture.c */
 uint32_t ovs_fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST]);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/sl/own.h"
+#include "gpu/sl/state.h"
 #include "gpu/sl/rows.h"
 #include "judge/design.h"
 #include "judge/rules.h"
@@ -17,7 +17,7 @@
 
 extern const hd_design hd_design_sl;
 
-static const sl_homes *homes_of(const void *table) { return &((const sl_own *)table)->at; }
+static const sl_homes *homes_of(const void *table) { return &((const sl_state *)table)->at; }
 
 /* ---- Entries: a bucket is a home -------------------------------------------------------------- */
 
@@ -88,7 +88,7 @@ static bool names(const fixture *s, const char *region, uint64_t at, char *text,
 /* The regions are filled with zeroes: only the first segment is missing. */
 static void clear(fixture *s)
 {
-    const sl_own *o = (const sl_own *)s->table;
+    const sl_state *o = (const sl_state *)s->table;
     o->at.v.used[0] = 1;
     o->words->numbers.rows = 1;
 }
@@ -131,7 +131,7 @@ typedef struct entries {
     uint64_t n, *key, *value;
 } entries;
 
-static bool gather(const sl_own *o, entries *x)
+static bool gather(const sl_state *o, entries *x)
 {
     const sl_homes *h = &o->at;
     uint64_t rows = o->words->numbers.rows;
@@ -148,7 +148,7 @@ static bool gather(const sl_own *o, entries *x)
 }
 
 /* The next n entries, from entry `at` on, are the segment of the next row; key: its bound if it has none. */
-static uint64_t lay_segment(const sl_own *o, const entries *x, uint64_t at, uint64_t n, uint64_t key)
+static uint64_t lay_segment(const sl_state *o, const entries *x, uint64_t at, uint64_t n, uint64_t key)
 {
     const sl_homes *h = &o->at;
     uint64_t row = o->words->numbers.rows++;
@@ -171,7 +171,7 @@ static uint64_t lay_segment(const sl_own *o, const entries *x, uint64_t at, uint
 /* Kernels share out entries over segments in another way than the reference, which takes items one after another. Where
  * its table is short of homes and theirs was not, it is packed: all segments are full but the one that the key belongs
  * to. */
-static void make_room(const sl_own *o, uint64_t key)
+static void make_room(const sl_state *o, uint64_t key)
 {
     const sl_view *v = &o->at.v;
     uint64_t below = 0, at = 0, left = 0;
@@ -198,7 +198,7 @@ static void make_room(const sl_own *o, uint64_t key)
 
 /* Without a free home, neighbours together have more than half of what fits in one. So a table whose items are PENDING
  * has more entries than a quarter of its places. */
-static bool may_be_pending(const sl_own *o)
+static bool may_be_pending(const sl_state *o)
 {
     uint64_t n = 0;
     for (uint64_t home = 0; home < o->at.v.homes; home++) n += o->at.v.count[home];
@@ -218,7 +218,7 @@ static const char *accept(const fixture *s, void *model, uint32_t k, uint64_t i,
                           judge_listing *l)
 {
     const hd_batch *b = &s->part[k].batch;
-    const sl_own *o = (const sl_own *)model;
+    const sl_state *o = (const sl_state *)model;
     hd_outcome is = (hd_outcome)b->outcome[i];
     bool enters = judge_ops[b->op].enters && !(b->flag && b->op == HD_OP_ACCUM_OR_ASSIGN && b->flag[i] == HD_ADD);
     (void)t;
@@ -252,7 +252,7 @@ static uint64_t finds(const sl_view *v, const hd_batch *b, uint64_t i)
 static void tell(const fixture *s, uint64_t i, const void *before, judge_steps *to)
 {
     const hd_batch *b = &s->part[0].batch;
-    const sl_own *o = (const sl_own *)before;
+    const sl_state *o = (const sl_state *)before;
     sl_view v = *sl_view_of(s->reference); /* all homes in one piece */
     hd_plane all[HD_MEMORY_MOST];
     if (b->key[i] >= s->keys || hd_flag_is_none(b->op, b->flag ? b->flag[i] : HD_EITHER)) {

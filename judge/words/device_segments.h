@@ -21,7 +21,7 @@ struct segments_shape {
 
 static inline uint64_t entry_bytes(const segments_shape &s) { return s.value_bytes == 8 ? 16 : 8; }
 
-/* own has room(s): the device memory that a table of this shape needs in any case, grown to eight times its size. */
+/* state has room(s): the device memory that a table of this shape needs in any case, grown to eight times its size. */
 template <class own> static inline void segments_set_near(segments_shape *s)
 {
     uint64_t bytes = s->buckets * s->slots * entry_bytes(*s);

@@ -2,7 +2,7 @@
  *
  * gphash_device.c - GPHash tables, for tests/conform_device.h: both layouts, new tables and such as have grown.
  */
-#include "gpu/gphash/own.h"
+#include "gpu/gphash/state.h"
 #include "ref/gphash/gphash.h"
 #include "tests/conform_device.h"
 #include "workload/case.h"
@@ -42,7 +42,7 @@ static void opened(hd_table *t, size_t i)
 static void damage(bench *b, uint64_t *random)
 {
     fake_let_in(&b->fake);
-    const gphash_view lasting = gphash_view_that_lasts((gphash_own *)(void *)((hd_cuda *)b->far->state)->own),
+    const gphash_view lasting = gphash_view_that_lasts((gphash_state *)(void *)((hd_cuda *)b->far->state)->state),
                       *v = &lasting;
     uint64_t places = gphash_places(v), e = test_below(random, places), from = test_below(random, places);
     const uint64_t keys[] = { *gphash_key_at(v, from), HD_KEY_LOCKED, *gphash_key_at(v, e) };
@@ -108,7 +108,7 @@ static void copies_are_right(void **unused)
         promote(b.far, 1);
         /* what is behind a copy is not looked at */
         fake_let_in(&b.fake);
-        const gphash_view v = gphash_view_that_lasts((gphash_own *)(void *)((hd_cuda *)b.far->state)->own);
+        const gphash_view v = gphash_view_that_lasts((gphash_state *)(void *)((hd_cuda *)b.far->state)->state);
         uint64_t e = gphash_find(&v, 103), was;
         memcpy(&was, gphash_value(&v, e), sizeof was);
         memset(gphash_value(&v, e), 0x5a, sizeof was);

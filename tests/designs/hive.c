@@ -131,7 +131,7 @@ static void fill_ring(fixture *s, const void *unused)
 {
     (void)unused;
     hive_fixture_table *t = hive_fixture_table_of(s);
-    hive_view *v = &t->own.v;
+    hive_view *v = &t->state.v;
     uint64_t first = hive_buckets(v), e = first * v->slots, end = e + v->slots, key = 100000;
     check(v->stash_buckets == 2, "%llu buckets of the stash", (ull)v->stash_buckets);
     for (; e < end && v->stashed + 3 < hive_stash_limit(v); e++)

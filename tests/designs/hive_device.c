@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "gpu/hive/own.h"
+#include "gpu/hive/state.h"
 #include "ref/hive/hive.h"
 #include "tests/conform_device.h"
 
@@ -47,7 +47,7 @@ static void opened(hd_table *t, size_t i)
     if (shapes[i].buckets > shapes[i].base) must(hd_grow(t, shapes[i].buckets));
 }
 
-static hive_own *own_of(bench *b) { return (hive_own *)(void *)((hd_cuda *)b->far->state)->own; }
+static hive_state *state_of(bench *b) { return (hive_state *)(void *)((hd_cuda *)b->far->state)->state; }
 
 /* The table has as much memory as the one that was saved, and knows how many entries its stash has. */
 static void loaded(bench *saved, bench *other)
@@ -56,8 +56,8 @@ static void loaded(bench *saved, bench *other)
     must(hd_table_info(saved->far, &a));
     must(hd_table_info(other->far, &b));
     check(a.memory_bytes == b.memory_bytes, "%llu and %llu bytes", (ull)a.memory_bytes, (ull)b.memory_bytes);
-    check(own_of(other)->v.stashed == bench_get(other, hive_stashed_of(own_of(other)), 8),
-          "the stash is said to have %llu entries", (ull)own_of(other)->v.stashed);
+    check(state_of(other)->v.stashed == bench_get(other, hive_stashed_of(state_of(other)), 8),
+          "the stash is said to have %llu entries", (ull)state_of(other)->v.stashed);
 }
 
 /* The keys of a full table are in later buckets, and in the stash. After a load no search may end before them, though
@@ -82,7 +82,7 @@ static void passed_buckets_are_not_open(void **unused)
         must(hd_save(b.far, path));
         must(hd_load(other.far, path, NULL));
         same_tables(other.far, b.far);
-        stashed += own_of(&other)->v.stashed;
+        stashed += state_of(&other)->v.stashed;
         bench_close(&other);
         bench_close(&b);
     }
@@ -97,7 +97,7 @@ static uint8_t *slot_of(const hive_view *v, uint64_t e)
 /* Changes a word, a mask, a lock or the count of the stash, at random. */
 static void damage(bench *b, uint64_t *random)
 {
-    const hive_own *o = own_of(b);
+    const hive_state *o = state_of(b);
     const hive_view *v = &o->v;
     uint64_t e = test_below(random, hive_places(v)), f = test_below(random, hive_places(v)), at;
     const hive_segment *g = hive_segment_of(v, e / v->slots, &at);

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "gpu/hkv/own.h"
+#include "gpu/hkv/state.h"
 #include "tests/conform_device.h"
 
 enum { SLOTS = 16, BUCKETS = 13, VALUE_MOST = 40 };
@@ -74,7 +74,7 @@ static void a_larger_table_is_loaded(void **unused)
 /* Changes some bytes of the device's planes, at random. */
 static void damage(bench *b, uint64_t *random)
 {
-    hkv_own *o = (hkv_own *)(void *)((hd_cuda *)b->far->state)->own;
+    hkv_state *o = (hkv_state *)(void *)((hd_cuda *)b->far->state)->state;
     const hkv_view *v = &o->v;
     uint64_t e = test_below(random, hkv_capacity(v)), f = test_below(random, hkv_capacity(v)), word;
     uint64_t bucket = e / SLOTS * SLOTS;
@@ -146,7 +146,7 @@ static void every_rule_is_checked(void **unused)
         device_open(&b, (size_t)i / BREAKS);
         fill(b.far, BUCKETS * SLOTS / 2, 1);
         pin_some(b.far);
-        const hkv_view *v = &((hkv_own *)(void *)((hd_cuda *)b.far->state)->own)->v;
+        const hkv_view *v = &((hkv_state *)(void *)((hd_cuda *)b.far->state)->state)->v;
         uint64_t used = slot_that_is(&b, v, true), unused_slot = slot_that_is(&b, v, false);
         switch (i % BREAKS) {
         case NO_DIGEST: bench_put(&b, v->digest + used, HKV_NO_DIGEST, 1); break;

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "gpu/ovs/own.h"
+#include "gpu/ovs/state.h"
 #include "ref/ovs/ovs.h"
 #include "tests/conform_device.h"
 #include "workload/case.h"
@@ -42,16 +42,16 @@ static uint64_t least_near(hd_table *t)
 
 static void opened(hd_table *t, size_t i) { must(hd_set_near(t, least_near(t) + shapes[i].near)); }
 
-static ovs_own *own_of(bench *b)
+static ovs_state *state_of(bench *b)
 {
     fake_let_in(&b->fake);
-    return (ovs_own *)(void *)((hd_cuda *)b->far->state)->own;
+    return (ovs_state *)(void *)((hd_cuda *)b->far->state)->state;
 }
 
 /* A word becomes another, or a row of the directory and of the device's copy of it. */
 static void damage(bench *b, uint64_t *random)
 {
-    ovs_own *o = own_of(b);
+    ovs_state *o = state_of(b);
     const ovs_view *v = &o->v;
     uint64_t places = ovs_places(v), *to, from = test_below(random, places), word = *ovs_at(v, from),
              row = test_below(random, ovs_segments(v));
@@ -105,13 +105,13 @@ static void hot_keys_keep_copies(void **unused)
         must(hd_set_near(b.far, least_near(b.far)));
         for (uint64_t k = 0; k < KEYS; k++) key[k] = k;
         for (int k = 0; k < 2; k++) run_all(b.far, HD_OP_INSERT_OR_ASSIGN, "flip", key, KEYS);
-        const ovs_view *v = &own_of(&b)->v;
+        const ovs_view *v = &state_of(&b)->v;
         for (uint64_t k = 0; k < ovs_copy_words(v); k++) check(!v->copy[k], "an update made copies");
         for (int k = 0; k < 300; k++) {
             for (uint64_t j = 0; j < BATCH; j++) key[j] = test_below(&random, j % 2 ? HOT : (uint64_t)KEYS);
             run_all(b.far, HD_OP_FIND, "sorted", key, BATCH);
         }
-        v = &own_of(&b)->v;
+        v = &state_of(&b)->v;
         for (uint64_t k = 0; k < ovs_copy_words(v); k++) {
             all += v->copy[k] != 0;
             hot += v->copy[k] && ovs_key_of(~v->copy[k]) < HOT;
@@ -137,7 +137,7 @@ static void wrong_copies_are_found(void **unused)
     must(hd_set_near(b.far, least_near(b.far) + 3 * 1024));
     fill_dictionary(b.far, 500, 1);
     for (int k = 0; k < 400; k++) {
-        const ovs_view *v = &own_of(&b)->v;
+        const ovs_view *v = &state_of(&b)->v;
         char here[256];
         uint64_t word = *ovs_at(v, test_below(&random, ovs_places(v))) + (uint64_t)(k % 3 == 0),
                  at = test_below(&random, ovs_copy_words(v));
@@ -148,7 +148,7 @@ static void wrong_copies_are_found(void **unused)
         test_case("damage %d: %s", k, here);
         hd_status status = hd_check(b.far);
         check(status == (here[0] ? HD_ECORRUPT : HD_OK) && (!status || !strcmp(hd_why(), here)), "%s", hd_why());
-        own_of(&b)->v.copy[at] = 0;
+        state_of(&b)->v.copy[at] = 0;
     }
     check(broken == (1u << OVS_COPY_SIGN | 1u << OVS_COPY_PLACE | 1u << OVS_COPY_NEAR | 1u << OVS_COPY_RULES),
           "the rules that were broken: %x", broken);

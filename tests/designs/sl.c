@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu/sl/own.h"
+#include "gpu/sl/state.h"
 #include "tests/conform.h"
 
 /* Both widths, one segment and many, keys that come often, more items than a table has places. */
@@ -37,7 +37,7 @@ static simt_config way(uint64_t n, uint32_t lanes)
 /* Segments that came and went in the last runs. */
 static void look(const fixture *s, totals *t)
 {
-    const uint8_t *at = (const uint8_t *)&((const sl_own *)s->table)->words->numbers.rows;
+    const uint8_t *at = (const uint8_t *)&((const sl_state *)s->table)->words->numbers.rows;
     uint64_t before, now;
     memcpy(&now, at, sizeof now);
     memcpy(&before, s->initial + (at - s->memory), sizeof before);

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "gpu/sl/own.h"
+#include "gpu/sl/state.h"
 #include "lib/backend_host.h"
 #include "tests/conform_device.h"
 
@@ -75,7 +75,7 @@ static void open_config(bench *b, hd_config c)
     bench_open_config(b, c, 4096);
     hd_cuda_staging(b->far, &sizes);
 }
-static sl_own *own_of(bench *b) { return (sl_own *)(void *)((hd_cuda *)b->far->state)->own; }
+static sl_state *state_of(bench *b) { return (sl_state *)(void *)((hd_cuda *)b->far->state)->state; }
 
 /* ---- Budgets --------------------------------------------------------------------------------- */
 
@@ -90,8 +90,8 @@ static void device_memory_is_bounded(void **unused)
         device_open(&b, i);
         check(!c.sl.near_bytes || b.fake.peak_bytes <= c.sl.near_bytes, "%llu bytes of %llu", (ull)b.fake.peak_bytes,
               (ull)c.sl.near_bytes);
-        check(own_of(&b)->at.near == homes_of(&shapes[i]) - shapes[i].far, "%llu homes of %llu are near",
-              (ull)own_of(&b)->at.near, (ull)homes_of(&shapes[i]));
+        check(state_of(&b)->at.near == homes_of(&shapes[i]) - shapes[i].far, "%llu homes of %llu are near",
+              (ull)state_of(&b)->at.near, (ull)homes_of(&shapes[i]));
         fill_dictionary(b.far, shapes[i].capacity / 2, 3);
         must(hd_check(b.far));
         check(!c.sl.near_bytes || b.fake.peak_bytes <= c.sl.near_bytes, "%llu bytes of %llu after batches",
@@ -202,7 +202,7 @@ static uint64_t *word_of(const sl_homes *h, uint64_t place)
 
 static void damage(bench *b, uint64_t *random)
 {
-    const sl_own *o = own_of(b);
+    const sl_state *o = state_of(b);
     const sl_homes *h = &o->at;
     uint64_t homes = h->v.homes, rows = bench_get(b, &o->words->numbers.rows, 8), row = test_below(random, rows),
              home = bench_get(b, h->v.home + row, 4), place = home * h->v.fit + test_below(random, h->v.fit / 2);

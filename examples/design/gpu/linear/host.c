@@ -53,28 +53,28 @@ typedef struct linear_words {
     hd_word word; /* of the batch lock group3 */
 } linear_words;
 
-typedef struct linear_own {
-    hd_gpu_own gpu; /* first */
-    linear_view v;  /* on backend "host" the reference's, as a batch finds it */
+typedef struct linear_state {
+    hd_gpu_state gpu; /* first */
+    linear_view v;    /* on backend "host" the reference's, as a batch finds it */
     linear_words *words;
-} linear_own;
+} linear_state;
 
 static void usual(hd_info *info) { (void)info; }
 
-static void begin(void *own)
+static void begin(void *state)
 {
-    linear_own *o = (linear_own *)own;
+    linear_state *o = (linear_state *)state;
     o->v.slots = o->gpu.info.capacity;
     o->v.seed = o->gpu.info.seed;
 }
 
 /* A row for each array. On backend "host" the slots are the reference's. */
-static int memory(const void *own, hd_memory *all)
+static int memory(const void *state, hd_memory *all)
 {
-    const linear_own *o = (const linear_own *)own;
+    const linear_state *o = (const linear_state *)state;
     const hd_memory rows[] = {
-        { "words", "words", offsetof(linear_own, words), 1, sizeof(linear_words), 0, .put = HD_TOGETHER },
-        { "slots", "slots", offsetof(linear_own, v.word), o->v.slots, sizeof(uint64_t), 0xff, .put = HD_APART,
+        { "words", "words", offsetof(linear_state, words), 1, sizeof(linear_words), 0, .put = HD_TOGETHER },
+        { "slots", "slots", offsetof(linear_state, v.word), o->v.slots, sizeof(uint64_t), 0xff, .put = HD_APART,
           HD_HOLDS_ENTRIES, offsetof(linear_view, word) },
     };
     return hd_memory_add(all, rows, sizeof rows);
@@ -82,26 +82,26 @@ static int memory(const void *own, hd_memory *all)
 
 static void *view_of(void *entries) { return linear_view_of(entries); }
 
-static void taken(void *own)
+static void taken(void *state)
 {
-    linear_own *o = (linear_own *)own;
+    linear_state *o = (linear_state *)state;
     o->gpu.tally = o->words->tally;
     o->gpu.word = &o->words->word;
 }
 
-static void before(void *own, void *entries) { ((linear_own *)own)->v = *linear_view_of(entries); }
-static void after(void *own, void *entries, bool good) { (void)own, (void)entries, (void)good; }
+static void before(void *state, void *entries) { ((linear_state *)state)->v = *linear_view_of(entries); }
+static void after(void *state, void *entries, bool good) { (void)state, (void)entries, (void)good; }
 
-static hd_status open_here(const void *own, const hd_seams *s, void **staged)
+static hd_status open_here(const void *state, const hd_seams *s, void **staged)
 {
-    return linear_reference.open(NULL, &((const linear_own *)own)->gpu.info, s, staged);
+    return linear_reference.open(NULL, &((const linear_state *)state)->gpu.info, s, staged);
 }
 
 /* ---- A batch --------------------------------------------------------------------------------- */
 
-static hd_status launch(void *own, const hd_launcher *l, uint32_t row, const hd_batch *b, hd_when when)
+static hd_status launch(void *state, const hd_launcher *l, uint32_t row, const hd_batch *b, hd_when when)
 {
-    const linear_own *o = (const linear_own *)own;
+    const linear_state *o = (const linear_state *)state;
     linear_args a;
     (void)when;
     memset(&a, 0, sizeof a);
@@ -129,7 +129,7 @@ static hd_status launch(void *own, const hd_launcher *l, uint32_t row, const hd_
 const hd_gpu linear_gpu = {
     .word_enter = LINEAR_NUMBER_word_enter,
     .word_leave = LINEAR_NUMBER_word_leave,
-    .own_bytes = sizeof(linear_own),
+    .state_bytes = sizeof(linear_state),
     .usual = usual,
     .begin = begin,
     .memory = memory,

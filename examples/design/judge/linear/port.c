@@ -8,9 +8,9 @@
 
 extern const hd_design hd_design_linear;
 
-/* What the own part of gpu/linear/host.c begins with. */
+/* What the state of gpu/linear/host.c begins with. */
 typedef struct linear_table {
-    hd_gpu_own gpu;
+    hd_gpu_state gpu;
     linear_view v;
 } linear_table;
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "gfsl/gpu/args.h"
-#include "gfsl/gpu/own.h"
+#include "gfsl/gpu/state.h"
 #include "gfsl/ref/gfsl.h"
 
 const char *gfsl_unsupported_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
@@ -30,59 +30,60 @@ static uint64_t near_for(const gfsl_view *v, hd_gfsl_far far)
     return far == HD_GFSL_NEAR ? v->chunks : far == HD_GFSL_FAR ? 0 : gfsl_pool_begin(v, 0);
 }
 
-static void begin(void *own)
+static void begin(void *state)
 {
-    gfsl_own *o = (gfsl_own *)own;
+    gfsl_table_state *o = (gfsl_table_state *)state;
     o->v = gfsl_view_for(&o->gpu.info);
     o->v.near = near_for(&o->v, o->gpu.info.gfsl.far);
 }
 
-static int memory(const void *own, hd_memory *all)
+static int memory(const void *state, hd_memory *all)
 {
-    const gfsl_own *o = (const gfsl_own *)own;
-    const size_t counters = offsetof(gfsl_own, words), word = offsetof(gfsl_view, word), size = sizeof(uint64_t);
+    const gfsl_table_state *o = (const gfsl_table_state *)state;
+    const size_t counters = offsetof(gfsl_table_state, words), word = offsetof(gfsl_view, word),
+                 size = sizeof(uint64_t);
     uint64_t near = o->v.near * gfsl_words(&o->v), far = (o->v.chunks - o->v.near) * gfsl_words(&o->v);
     /* clang-format off */
     const hd_memory rows[] = {
         { "table: counters", NULL, counters, 1, sizeof(gfsl_counters), 0, .put = HD_TOGETHER },
         hd_memory_word("tally", counters, offsetof(gfsl_counters, tally), sizeof o->words->tally),
         hd_memory_word("sum", counters, offsetof(gfsl_counters, sum), sizeof o->words->sum),
-        { "table: head", "head", offsetof(gfsl_own, v.head), GFSL_HEAD, size, 0, .put = HD_TOGETHER,
+        { "table: head", "head", offsetof(gfsl_table_state, v.head), GFSL_HEAD, size, 0, .put = HD_TOGETHER,
           HD_HOLDS_ENTRIES, offsetof(gfsl_view, head) },
-        { "capacity: chunks", "chunks", offsetof(gfsl_own, v.word), near, size, HD_AS_IT_COMES, .put = HD_APART,
+        { "capacity: chunks", "chunks", offsetof(gfsl_table_state, v.word), near, size, HD_AS_IT_COMES, .put = HD_APART,
           HD_HOLDS_ENTRIES, word },
-        { "capacity: far chunks", "far chunks", offsetof(gfsl_own, v.far), far, size, HD_AS_IT_COMES,
+        { "capacity: far chunks", "far chunks", offsetof(gfsl_table_state, v.far), far, size, HD_AS_IT_COMES,
           .put = HD_HOST_MEMORY, HD_HOLDS_ENTRIES, word, near * size },
     };
     /* clang-format on */
-    int n = gpu_list_memory(&o->gpu, offsetof(gfsl_own, kept), all);
+    int n = gpu_list_memory(&o->gpu, offsetof(gfsl_table_state, kept), all);
     return n + hd_memory_add(all + n, rows, sizeof rows);
 }
 
 static void *view_of(void *entries) { return gfsl_view_of(entries); }
 
-static void taken(void *own)
+static void taken(void *state)
 {
-    gfsl_own *o = (gfsl_own *)own;
+    gfsl_table_state *o = (gfsl_table_state *)state;
     o->gpu.tally = o->words->tally;
     o->gpu.op = o->words->op;
     o->gpu.sum = &o->words->sum;
     o->gpu.word = &o->words->word;
 }
 
-static void before(void *own, void *entries)
+static void before(void *state, void *entries)
 {
-    gfsl_own *o = (gfsl_own *)own;
+    gfsl_table_state *o = (gfsl_table_state *)state;
     o->v = *gfsl_view_of(entries);
     o->v.near = near_for(&o->v, o->gpu.info.gfsl.far);
     o->v.far = o->v.word + o->v.near * gfsl_words(&o->v);
 }
 
-static void after(void *own, void *entries, bool good) { (void)own, (void)entries, (void)good; }
+static void after(void *state, void *entries, bool good) { (void)state, (void)entries, (void)good; }
 
-static hd_status open_here(const void *own, const hd_seams *s, void **staged)
+static hd_status open_here(const void *state, const hd_seams *s, void **staged)
 {
-    return gfsl_reference.open(NULL, &((const gfsl_own *)own)->gpu.info, s, staged);
+    return gfsl_reference.open(NULL, &((const gfsl_table_state *)state)->gpu.info, s, staged);
 }
 
 /* ---- A batch --------------------------------------------------------------------------------- */
@@ -126,9 +127,9 @@ static hd_status launch_items(const gpu_launcher *l, uint32_t row, const hd_vari
     return s || (!l->b->each && l->b->op != HD_OP_ERASE) ? s : launch_settle(l);
 }
 
-static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
+static hd_status launch(void *state, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
 {
-    const gfsl_own *o = (const gfsl_own *)own;
+    const gfsl_table_state *o = (const gfsl_table_state *)state;
     gfsl_args a;
     (void)when;
     memset(&a, 0, sizeof a);
@@ -152,13 +153,13 @@ static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd
     return gpu_launch_range(&l, row, gfsl_words(&a.v), r->threads);
 }
 
-static hd_status empty(void *own, const hd_launcher *l)
+static hd_status empty(void *state, const hd_launcher *l)
 {
     static const hd_when when = { .clock = 0 };
     hd_batch b;
     memset(&b, 0, sizeof b);
     b.op = HD_OP_CLEAR;
-    return launch(own, l, hd_variant_row_of(gfsl_variants, "chunk", GPU_CLEAR), &b, when);
+    return launch(state, l, hd_variant_row_of(gfsl_variants, "chunk", GPU_CLEAR), &b, when);
 }
 
 /* hd_check and walks see a copy in this machine's memory. */
@@ -167,7 +168,7 @@ const hd_gpu gfsl_gpu = {
     .cuda_module = HD_CUDA_ENTRY(gfsl_cuda_module),
     .word_enter = GFSL_NUMBER_word_enter,
     .word_leave = GFSL_NUMBER_word_leave,
-    .own_bytes = sizeof(gfsl_own),
+    .state_bytes = sizeof(gfsl_table_state),
     .usual = usual,
     .begin = begin,
     .memory = memory,

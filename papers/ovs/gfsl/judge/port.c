@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "gfsl/gpu/launch.h"
-#include "gfsl/gpu/own.h"
+#include "gfsl/gpu/state.h"
 #include "judge/design.h"
 #include "judge/rules.h"
 #include "judge/words/words.h"
@@ -17,7 +17,7 @@
 
 extern const hd_design hd_design_gfsl;
 
-static gfsl_view *view_in(const void *table) { return &((gfsl_own *)(uintptr_t)table)->v; }
+static gfsl_view *view_in(const void *table) { return &((gfsl_table_state *)(uintptr_t)table)->v; }
 
 /* ---- Entries: a bucket is a chunk ------------------------------------------------------------- */
 
@@ -101,7 +101,7 @@ static bool fill(fixture *s, hd_rng *g)
 /* How many chunks the first table had free. An item takes one on each level at most, and one to merge. */
 static bool may_be_pending(const fixture *s)
 {
-    gfsl_own then;
+    gfsl_table_state then;
     fixture_view(s, s->initial, &then);
     uint32_t levels = gfsl_pools(&then.v) == 1 ? then.v.levels : 1; /* whose chunks are in the pool of level 0 */
     uint64_t free = then.v.end[0] - gfsl_pool_begin(&then.v, 0);

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "gfsl/gpu/own.h"
+#include "gfsl/gpu/state.h"
 #include "gfsl/ref/gfsl.h"
 #include "simt/simt.h"
 #include "gfsl/add.h"
@@ -34,7 +34,7 @@ static uint64_t rounds(uint32_t row, int op)
 static void look(const fixture *s, totals *t)
 {
     static const uint32_t number[CONFORM_SPECIAL] = { 0, GFSL_FREED, GFSL_TOP };
-    gfsl_own then, now;
+    gfsl_table_state then, now;
     fixture_view(s, s->initial, &then);
     fixture_view(s, s->memory, &now);
     for (int i = 0; i < CONFORM_SPECIAL; i++) t->special[i] += now.v.head[number[i]] > then.v.head[number[i]];
@@ -86,7 +86,7 @@ static void lay_chunk(gfsl_view *v, uint32_t c, uint32_t k, uint32_t n, uint32_t
 static void lay(fixture *s, const void *context)
 {
     const meeting *x = (const meeting *)context;
-    gfsl_view *v = &((gfsl_own *)s->table)->v;
+    gfsl_view *v = &((gfsl_table_state *)s->table)->v;
     uint8_t *each = (uint8_t *)(uintptr_t)s->part[0].batch.each;
     gfsl_clear(v);
     for (uint32_t k = 0, before = 0; k < 3; k++) {
@@ -136,7 +136,7 @@ static ull lanes_at(const char *file, uint32_t kind)
 static void lay_list(fixture *s, uint64_t seed)
 {
     hd_rng g = hd_rng_from(seed);
-    gfsl_view *v = &((gfsl_own *)s->table)->v;
+    gfsl_view *v = &((gfsl_table_state *)s->table)->v;
     gfsl_clear(v);
     while (hd_rng_next(&g) && gfsl_places(v) && v->head[0] < 180) {
         uint64_t key = hd_rng_below(&g, 1000000);

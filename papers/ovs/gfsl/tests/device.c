@@ -2,7 +2,7 @@
  *
  * device.c - the skip list, for tests/conform_device.h. Then each rule of hd_check broken alone.
  */
-#include "gfsl/gpu/own.h"
+#include "gfsl/gpu/state.h"
 #include "gfsl/ref/gfsl.h"
 #include "tests/conform_device.h"
 #include "workload/case.h"
@@ -27,12 +27,12 @@ static hd_config config(size_t shape)
     return hd_case_config(&c[shape]);
 }
 
-static gfsl_own *own_of(bench *b) { return (gfsl_own *)(void *)((hd_cuda *)b->far->state)->own; }
+static gfsl_table_state *state_of(bench *b) { return (gfsl_table_state *)(void *)((hd_cuda *)b->far->state)->state; }
 
 /* Word `to` becomes what word `from` is, with some bits, and more. Far chunks are in this machine's memory. */
 static void change_word(bench *b, uint64_t *to, const uint64_t *from, uint64_t bits, uint64_t more)
 {
-    const gfsl_own *o = own_of(b);
+    const gfsl_table_state *o = state_of(b);
     bool far = o->v.near == 0 && to != o->v.head && to != o->v.head + GFSL_USED;
     uint64_t is = ((far ? *from : bench_get(b, from, 8)) | bits) + more;
     if (far)
@@ -53,7 +53,7 @@ static void damage_is_told(void **unused)
             device_open(&b, i);
             fill_dictionary(b.far, b.far->info.capacity / 3, 3);
             must(hd_check(b.far));
-            gfsl_view v = own_of(&b)->v;
+            gfsl_view v = state_of(&b)->v;
             uint64_t *first = gfsl_at(&v, 0), *seal = first + v.slots + 1, *used = v.head + GFSL_USED;
             if (how == 0) change_word(&b, first + 1, first, 0, 0); /* a key twice */
             if (how == 1) change_word(&b, seal, seal, GFSL_LOCKED, 0);

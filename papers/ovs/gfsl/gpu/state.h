@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * own.h - the gfsl part of a table's state on the backends: for launch.c and the judge's port.
+ * state.h - the gfsl part of a table's state on the backends: for launch.c and the judge's port.
  */
-#ifndef GPU_GFSL_OWN_H
-#define GPU_GFSL_OWN_H
+#ifndef GPU_GFSL_STATE_H
+#define GPU_GFSL_STATE_H
 
 #include "base/backend.h"
 #include "concurrency/word.h"
@@ -13,16 +13,16 @@
 /* Words that kernels count in. */
 typedef struct gfsl_counters {
     uint64_t tally[HD_OUTCOME_COUNT], op[HD_OP_COUNT_];
-    uint64_t sum; /* hd_gpu_own.sum */
+    uint64_t sum; /* hd_gpu_state.sum */
     hd_word word; /* of the batch lock group3 */
 } gfsl_counters;
 
 /* Pointers are the machine's. */
-typedef struct gfsl_own {
-    hd_gpu_own gpu;
+typedef struct gfsl_table_state {
+    hd_gpu_state gpu;
     gfsl_view v; /* on backend "host" the reference's, as a batch finds it */
     gfsl_counters *words;
     gpu_batch kept; /* gfsl_args.b, with the scratch of lists */
-} gfsl_own;
+} gfsl_table_state;
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * own.h - the ovs part of a table's state on the backends: for launch.c, memory.c, part.c and the judge's port.
+ * state.h - the ovs part of a table's state on the backends: for launch.c, memory.c, part.c and the judge's port.
  */
-#ifndef HD_OVS_OWN_H
-#define HD_OVS_OWN_H
+#ifndef HD_OVS_STATE_H
+#define HD_OVS_STATE_H
 
 #include "base/backend.h"
 #include "concurrency/word.h"
@@ -13,7 +13,7 @@
 /* Words that kernels count in. */
 typedef struct ovs_words {
     uint64_t tally[HD_OUTCOME_COUNT], op[HD_OP_COUNT_];
-    uint64_t sum;      /* hd_gpu_own.sum */
+    uint64_t sum;      /* hd_gpu_state.sum */
     uint64_t next;     /* ovs_args.next */
     uint64_t kept[2];  /* ovs_args.kept, of every other window */
     uint64_t crowded;  /* ovs_args.crowded */
@@ -28,8 +28,8 @@ typedef struct ovs_sorts {
 } ovs_sorts;
 
 /* Pointers are the machine's. */
-typedef struct ovs_own {
-    hd_gpu_own gpu;
+typedef struct ovs_state {
+    hd_gpu_state gpu;
     ovs_view v; /* on the host machine the reference's, as a batch finds it */
     ovs_words *words;
     gpu_batch kept; /* ovs_args.b, with the scratch of lists */
@@ -40,30 +40,30 @@ typedef struct ovs_own {
     uint64_t *row_there; /* (v.rows); NULL: there is none */
     uint64_t near_rows;  /* a copy has at most so many rows */
     ovs_plan plan;       /* while the table is resized, pinned */
-} ovs_own;
+} ovs_state;
 
 enum { OVS_EXTENT_ARRAYS = 3 /* near segments, far segments, digests */, OVS_ROW_ARRAYS = 2 };
 
 /* memory.c: members of ovs_gpu. */
-int ovs_memory(const void *own, hd_memory *all);
-void ovs_begin_table(void *own);
-void ovs_taken(void *own);
+int ovs_memory(const void *state, hd_memory *all);
+void ovs_begin_table(void *state);
+void ovs_taken(void *state);
 void *ovs_view_of_state(void *entries);
-void ovs_before_batch(void *own, void *entries);
-void ovs_after_batch(void *own, void *entries, bool good);
-hd_status ovs_open_here(const void *own, const hd_seams *s, void **staged);
+void ovs_before_batch(void *state, void *entries);
+void ovs_after_batch(void *state, void *entries, bool good);
+hd_status ovs_open_here(const void *state, const hd_seams *s, void **staged);
 hd_status ovs_shape_there(const hd_config *c, hd_info *info, bool device);
 
-/* Arrays; how many. Of an ovs_sorts, by gpu->info, and of extent k: `at` is where they are in the own part; of extent k
+/* Arrays; how many. Of an ovs_sorts, by gpu->info, and of extent k: `at` is where they are in the state; of extent k
  * where the table has it; of a directory of so many rows. */
-int ovs_sort_memory(const hd_gpu_own *gpu, size_t at, hd_memory *all);
+int ovs_sort_memory(const hd_gpu_state *gpu, size_t at, hd_memory *all);
 int ovs_extent_memory(const ovs_view *v, uint32_t k, size_t at, hd_memory *all);
 int ovs_extents_memory(const ovs_view *v, uint32_t k, hd_memory *all);
-int ovs_row_memory(const ovs_own *o, uint64_t rows, hd_memory *all);
+int ovs_row_memory(const ovs_state *o, uint64_t rows, hd_memory *all);
 
 /* Items of a window of sorts, and its shares. */
-uint64_t ovs_sort_window(const hd_gpu_own *gpu);
-uint32_t ovs_sort_shares(const hd_gpu_own *gpu);
+uint64_t ovs_sort_window(const hd_gpu_state *gpu);
+uint32_t ovs_sort_shares(const hd_gpu_state *gpu);
 
 /* What batches need, in bytes. */
 uint64_t ovs_batch_bytes(const hd_info *info, bool device);
@@ -74,19 +74,19 @@ ovs_view ovs_view_on(const hd_info *info, bool device);
 /* HD_EINVAL: kernels need more device memory than the table may have. */
 hd_status ovs_fits_near(const hd_info *info, bool device);
 /* What the table is, for its info. */
-void ovs_tell_info(const ovs_own *o, hd_info *info);
+void ovs_tell_info(const ovs_state *o, hd_info *info);
 
 /* All copies of entries (ref/ovs/layout.h) are dropped, before what is launched next. */
-hd_status ovs_forget_copies_there(const ovs_own *o, const hd_launcher *l);
+hd_status ovs_forget_copies_there(const ovs_state *o, const hd_launcher *l);
 
 /* How many rows a copy of the directory in the device's memory may have. */
 uint64_t ovs_near_rows_for(const hd_info *info, bool device);
 
 /* hd_gpu.set_near */
-hd_status ovs_set_near(void *own, void *entries, const hd_gpu_machine *m, uint64_t near_bytes, hd_info *info);
+hd_status ovs_set_near(void *state, void *entries, const hd_gpu_machine *m, uint64_t near_bytes, hd_info *info);
 
 /* The table as kernels see it. */
-static inline ovs_view ovs_view_there(const ovs_own *o)
+static inline ovs_view ovs_view_there(const ovs_state *o)
 {
     ovs_view v = o->v;
     if (o->row_there) v.row = o->row_there;
@@ -99,19 +99,19 @@ uint64_t ovs_run_from(const ovs_view *v, uint64_t b);
 /* ranges.c */
 /* The directory's copy in the device's memory is given back; and taken again, of at most so many rows. The table
  * is whole without it. */
-void ovs_drop_directory(ovs_own *o, const hd_gpu_machine *m);
-hd_status ovs_copy_directory(ovs_own *o, const hd_gpu_machine *m, uint64_t near_rows);
+void ovs_drop_directory(ovs_state *o, const hd_gpu_machine *m);
+hd_status ovs_copy_directory(ovs_state *o, const hd_gpu_machine *m, uint64_t near_rows);
 /* Launches a kernel that copies the directory to the device, if that has room for it. */
-hd_status ovs_write_directory(ovs_own *o, const hd_launcher *l);
+hd_status ovs_write_directory(ovs_state *o, const hd_launcher *l);
 /* So many segments, or as few as there is room for. The extents that are needed are there. */
-hd_status ovs_resize_ranges(ovs_own *o, const hd_gpu_machine *m, uint64_t segments);
+hd_status ovs_resize_ranges(ovs_state *o, const hd_gpu_machine *m, uint64_t segments);
 /* Splits segments for keys that found no slot. take: the extents for so many segments. */
-hd_status ovs_make_room_there(ovs_own *o, const hd_gpu_machine *m, const uint64_t *key, uint64_t n,
-                              hd_status (*take)(ovs_own *o, const hd_gpu_machine *m, uint64_t segments));
+hd_status ovs_make_room_there(ovs_state *o, const hd_gpu_machine *m, const uint64_t *key, uint64_t n,
+                              hd_status (*take)(ovs_state *o, const hd_gpu_machine *m, uint64_t segments));
 
 extern const hd_gpu_parts ovs_parts;
-hd_status ovs_check_there(void *own, const hd_gpu_machine *m); /* hd_gpu.check */
+hd_status ovs_check_there(void *state, const hd_gpu_machine *m); /* hd_gpu.check */
 /* Launches the kernel that computes all digests. */
-hd_status ovs_renew_there(const ovs_own *o, const hd_gpu_machine *m);
+hd_status ovs_renew_there(const ovs_state *o, const hd_gpu_machine *m);
 
 #endif
