@@ -13,7 +13,7 @@ fresh=$work/quick/results
 
 # ---- The experiments -------------------------------------------------------------------------------------------------
 
-try "tables, operations, schedules and crashes are counted" "$folder/run.sh" --quick --build "$top_builddir" --out "$work/quick" load touched places schedules crashes
+try "tables, operations, schedules and crashes are counted" "$folder/run.sh" --quick --build "$top_builddir" --out "$work/quick" load touched places caches schedules crashes
 for table in load touched fixed; do
   [ "$(grep -vc '^#' "$fresh/$table.tsv")" -gt 3 ] || echo "$table: $(wc -l <"$fresh/$table.tsv") lines"
   grep -v '^#' "$fresh/$table.tsv" | grep -vxF -f "$folder/results/$table.tsv"

@@ -98,6 +98,10 @@ class Results(Kept):
         """Of bench/lab/persist.cu on a GPU."""
         return float(self._rows("device.tsv", measure=measure, batch=batch)[0]["value"])
 
+    def hit_ratio(self, policy, percent):
+        row = self._rows("caches.tsv", policy=policy, percent=percent)[0]
+        return float(row["hits"]) / float(row["requests"])
+
     def crash(self, without, column):
         return int(self._rows("crashes.tsv", without=without)[0][column])
 

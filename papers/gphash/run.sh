@@ -8,6 +8,7 @@
 #   load       results/load.tsv: load factors of the reference, by shape, size and number of growths
 #   touched    results/touched.tsv: what operations touch on the host machine
 #   places     results/fixed.tsv, places.tsv: whether growth has room for each entry
+#   caches     results/caches.tsv: hits of lookups by Zipf's law in caches of three policies
 #   schedules  results/schedules.tsv: schedules of the kernel, judged item by item
 #   crashes    results/crashes.tsv: crashes of the kernel, and the same without each repair
 #   judge      verdicts.tsv, the tables of README.md, plots/*.svg
@@ -69,6 +70,14 @@ places() {
 }
 fixed() { "$build/papers/gphash/places" head fixed && "$build/papers/gphash/places" fixed; }
 
+caches() {
+  local requests=1000000
+  if $quick; then requests=10000; fi
+  printf 'policy\tpercent\trequests\thits\n'
+  "$build/heddle" sweep zipf:0.99,65536 --requests "$requests" -p full:lfu,full:lru,full:random --sizes 10%,40% --csv |
+    awk -F, -v OFS='\t' 'NR > 1 { sub("full:", "", $1); sub("%", "", $2); print $1, $2, $6, $6 - $7; n++ } END { exit n != 6 }'
+}
+
 # ---- Schedules and crashes -------------------------------------------------------------------------------------------
 
 one='gphash.insert_or_assign.warp capacity=6 value=12 batch=5x1 keys=uniform:4'
@@ -114,18 +123,18 @@ while [ $# -gt 0 ]; do
   --quick) quick=true fixtures=2 schedules=10 ;;
   --out) out=${2:?folder}; shift ;;
   --build) build=${2:?folder}; shift ;;
-  load | touched | places | schedules | crashes | judge) parts+=("$1") ;;
-  *) sed -n '4,18s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+  load | touched | places | caches | schedules | crashes | judge) parts+=("$1") ;;
+  *) sed -n '4,19s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
   esac
   shift
 done
-[ ${#parts[@]} -gt 0 ] || parts=(load touched places schedules crashes judge)
+[ ${#parts[@]} -gt 0 ] || parts=(load touched places caches schedules crashes judge)
 build=$(cd "$build" && pwd) || exit
 for part in "${parts[@]}"; do
   case $part in
   load | touched) record "$part" each counts "$part" < <("$part") || exit 1 ;;
   places) record fixed fixed && record places places || exit 1 ;;
-  schedules | crashes) record "$part" "$part" || exit 1 ;;
+  caches | schedules | crashes) record "$part" "$part" || exit 1 ;;
   judge) HEDDLE=${HEDDLE:-$build/heddle} python3 "$here/judge.py" --out "$out" || exit ;;
   esac
 done
