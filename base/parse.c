@@ -24,9 +24,11 @@ static uint64_t factor_of(const char *ending)
         { "k", 1000 },
         { "M", 1000000 },
         { "G", 1000000000 },
+        { "T", 1000000000000 },
         { "Ki", 1ull << 10 },
         { "Mi", 1ull << 20 },
         { "Gi", 1ull << 30 },
+        { "Ti", 1ull << 40 },
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         if (strcmp(ending, row[i].ending) == 0) return row[i].factor;

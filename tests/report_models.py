@@ -699,7 +699,7 @@ ODD = [  # bytes, FORMAT, and the keys that it has; None: it is refused
     (b"id\n7\n", "csv,key=1", None),
     (b"key,a (b, c)\n1,2\n", "csv", None),
     (b"a (b, c),key\n1,2\n", "csv", None),
-    (b"key,size\n1,4294967296\n", "csv", None),
+    (b"key,size\n1,72057594037927936\n", "csv", None),
     (b"key,size\n1,-1\n", "csv", None),
     (b"key,size\n1,1.5\n", "csv", None),
     (b"key,size\n1,1e3\n", "csv", None),

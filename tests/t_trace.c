@@ -127,6 +127,13 @@ static void t_too_large(void)
 {
     hd_trace_writer *w;
     hd_request r[3] = { { .time = UINT32_MAX }, { .time = 1ull << 32 }, { .verb = 4 } };
+    hd_request size[2] = { { .size = UINT32_MAX }, { .size = 1ull << 32 } };
+    static const char *const narrow[] = { "oracleGeneral", "vscsi1", "vscsi2" };
+    for (size_t i = 0; i < 3; i++) {
+        must(hd_trace_create(NULL, test_path("large"), narrow[i], &w));
+        must_fail(hd_trace_put(w, size, 2), HD_EINVAL, "request 2: size");
+        must(hd_trace_close(w, false));
+    }
     must(hd_trace_create(NULL, test_path("large"), "oracleGeneral", &w));
     must_fail(hd_trace_put(w, r, 2), HD_EINVAL, "request 2");
     must(hd_trace_close(w, false));

@@ -59,7 +59,7 @@ void same_requests(const hd_request *a, size_t an, const hd_request *b, size_t b
     for (size_t i = 0; i < an; i++)
         check(same_request(&a[i], &b[i]),
               "request %zu: key %" PRIu64 "/%" PRIu64 " time %" PRIu64 "/%" PRIu64 " next %" PRId64 "/%" PRId64
-              " size %u/%u verb %u/%u",
+              " size %" PRIu64 "/%" PRIu64 " verb %u/%u",
               i + 1, a[i].key, b[i].key, a[i].time, b[i].time, a[i].next, b[i].next, a[i].size, b[i].size, a[i].verb,
               b[i].verb);
 }

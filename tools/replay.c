@@ -61,7 +61,7 @@ typedef struct replay_buffers {
     uint64_t *key, *score;
     uint8_t *value; /* (a batch, value_bytes) */
     uint8_t *outcome;
-    uint32_t *size;
+    uint64_t *size;
 } replay_buffers;
 
 static uint64_t batch_most(const replay_plan *p) { return p->batch ? p->batch : REPLAY_BATCH; }
@@ -74,7 +74,7 @@ static bool buffers_take(replay_buffers *u, const replay_plan *p)
     u->score = (uint64_t *)calloc(n, sizeof *u->score);
     u->value = p->value_bytes ? (uint8_t *)calloc(n, p->value_bytes) : NULL;
     u->outcome = (uint8_t *)calloc(n, 1);
-    u->size = (uint32_t *)calloc(n, sizeof *u->size);
+    u->size = (uint64_t *)calloc(n, sizeof *u->size);
     return u->request && u->key && u->score && u->outcome && u->size && (u->value || !p->value_bytes);
 }
 
@@ -97,6 +97,8 @@ static hd_status score_fill(replay_buffers *u, size_t n, replay_score score, uin
                            "scores: request %" PRIu64 " does not say when its key comes next; "
                            "heddle trace convert to oracleGeneral finds out",
                            done + i + 1);
+        if (score == REPLAY_SIZE && r->size > UINT32_MAX)
+            return hd_fail(HD_EINVAL, "scores: request %" PRIu64 ": its size does not fit 32 bits", done + i + 1);
         switch (score) {
         case REPLAY_NEXT: u->score[i] = r->next < 0 ? 0 : UINT64_MAX - (uint64_t)r->next; break;
         case REPLAY_SIZE: u->score[i] = UINT32_MAX - r->size; break;
@@ -145,29 +147,32 @@ static void some_add(replay_count *c, const uint8_t *outcome, size_t n)
     c->reserved += reserved;
 }
 
-/* Adds the sizes of requests, and of misses. */
-static void bytes_add(replay_count *c, const uint32_t *size, const uint8_t *outcome, size_t n)
+/* Adds the sizes of requests, and of misses; those for reserved keys are in neither sum. false: a sum is too large. n:
+ * at most 255, so that the sizes of these requests add up. */
+static bool bytes_add(replay_count *c, const uint64_t *size, const uint8_t *outcome, size_t n)
 {
     static const uint64_t missed[HD_OUTCOME_COUNT] = {
         [HD_INSERTED] = UINT64_MAX, [HD_EVICTED] = UINT64_MAX, [HD_REFUSED] = UINT64_MAX
     };
     uint64_t all = 0, of_misses = 0; /* stores through c could be to outcome, for the compiler */
-    for (size_t i = 0; i < n; i++) all += size[i];
+    for (size_t i = 0; i < n; i++) all += outcome[i] == HD_RESERVED ? 0 : size[i];
     for (size_t i = 0; i < n; i++) of_misses += size[i] & missed[outcome[i]];
-    c->bytes += all;
     c->missed_bytes += of_misses;
+    return !__builtin_add_overflow(c->bytes, all, &c->bytes);
 }
 
 /* size: (n), or NULL if the trace has none. */
-static void count_add(replay_count *c, const uint8_t *outcome, const uint32_t *size, size_t n)
+static hd_status count_add(replay_count *c, const uint8_t *outcome, const uint64_t *size, size_t n)
 {
     enum { SOME = 128 };
-    uint64_t reserved = c->reserved;
+    bool sums = true;
     c->requests += n;
-    for (size_t i = 0; i < n; i += SOME) some_add(c, outcome + i, n - i < SOME ? n - i : SOME);
-    if (!size) return;
-    bytes_add(c, size, outcome, n);
-    for (size_t i = 0; c->reserved > reserved && i < n; i++) c->bytes -= outcome[i] == HD_RESERVED ? size[i] : 0;
+    for (size_t i = 0; i < n; i += SOME) {
+        size_t some = n - i < SOME ? n - i : SOME;
+        some_add(c, outcome + i, some);
+        if (size) sums = bytes_add(c, size + i, outcome + i, some) && sums;
+    }
+    return sums ? HD_OK : hd_fail(HD_EINVAL, "the sizes of all requests are 2^64 bytes or more");
 }
 
 /* The window of counted request number `since`, for *w. Windows are made in order. */
@@ -189,17 +194,17 @@ static hd_status window_of(replay_row *r, uint64_t since, uint64_t every, replay
 /* Adds n requests after the warm-up, of which the first is number `since` from 0. */
 static hd_status row_add(replay_row *r, const replay_buffers *u, size_t n, uint64_t since, uint64_t every)
 {
-    const uint32_t *size = r->sized ? u->size : NULL;
-    count_add(&r->all, u->outcome, size, n);
-    for (size_t i = 0, most; every && i < n; i += most) {
+    const uint64_t *size = r->sized ? u->size : NULL;
+    hd_status s = count_add(&r->all, u->outcome, size, n);
+    for (size_t i = 0, most; every && i < n && !s; i += most) {
         uint64_t left = every - (since + i) % every;
         replay_count *w;
-        hd_status s = window_of(r, since + i, every, &w);
+        s = window_of(r, since + i, every, &w);
         if (s) return s;
         most = left < n - i ? (size_t)left : n - i;
-        count_add(w, u->outcome + i, size ? size + i : NULL, most);
+        s = count_add(w, u->outcome + i, size ? size + i : NULL, most);
     }
-    return HD_OK;
+    return s;
 }
 
 /* ---- One row ------------------------------------------------------------------------------------- */

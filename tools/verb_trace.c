@@ -79,7 +79,8 @@ static hd_status stat_batch(trace_stat *s, size_t n)
     hd_status e = tally_add(&s->keys, s->key, n, s->outcome);
     for (size_t i = 0; i < n && !e; i++) {
         const hd_request *r = &s->request[i];
-        s->bytes += r->size;
+        if (__builtin_add_overflow(s->bytes, r->size, &s->bytes))
+            return hd_fail(HD_EINVAL, "the sizes of all requests are 2^64 bytes or more");
         if (s->outcome[i] == HD_INSERTED) s->footprint += r->size;
         if (r->time < s->time_least) s->time_least = r->time;
         if (r->time > s->time_most) s->time_most = r->time;

@@ -191,7 +191,7 @@ static const char *verb_of(hd_text t, uint32_t *verb)
 /* NULL p: the row has no such column. */
 static bool request_of(csv *c, hd_text *field, hd_request *r, fault *f)
 {
-    static const char *const wrong[ROLES] = { "not text", "not a number", "not a whole number below 2^32", NULL };
+    static const char *const wrong[ROLES] = { "not text", "not a number", "not a whole number below 2^56", NULL };
     uint64_t size = 1, cut = 0;
     bool hashed = false;
     r->time = 0;
@@ -203,14 +203,14 @@ static bool request_of(csv *c, hd_text *field, hd_request *r, fault *f)
         const char *why = !t.p ? "missing" : t.n == 0 ? "empty" : i == VERB ? verb_of(t, &r->verb) : NULL;
         bool good = !why && (i == KEY    ? hd_text_key(t, c->hash, &r->key, &hashed)
                              : i == TIME ? time_of(t, &r->time, &cut)
-                             : i == SIZE ? hd_text_number(t, UINT32_MAX, &size)
+                             : i == SIZE ? hd_text_number(t, HD_SIZE_MOST, &size)
                                          : true);
         if (!good) {
             *f = (fault){ c->column[i], why ? why : wrong[i], t };
             return false;
         }
     }
-    r->size = (uint32_t)size;
+    r->size = size;
     c->reader.source.cut += cut;
     c->reader.source.hashed += hashed;
     return true;

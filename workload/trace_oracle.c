@@ -105,9 +105,12 @@ static hd_status oracle_encode(const hd_request *r, uint64_t number, uint8_t *to
         return hd_fail(HD_EINVAL,
                        "request %" PRIu64 ": time %" PRIu64 " does not fit oracleGeneral's 32 bits of seconds", number,
                        r->time);
+    if (r->size > UINT32_MAX)
+        return hd_fail(HD_EINVAL, "request %" PRIu64 ": size %" PRIu64 " does not fit oracleGeneral's 32 bits", number,
+                       r->size);
     hd_store32(to, (uint32_t)r->time);
     hd_store64(to + 4, r->key);
-    hd_store32(to + 12, r->size);
+    hd_store32(to + 12, (uint32_t)r->size);
     hd_store64(to + 16, (uint64_t)(r->next ? r->next : -1));
     *bytes = RECORD;
     return HD_OK;

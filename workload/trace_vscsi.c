@@ -131,11 +131,14 @@ static hd_status vscsi_open(const hd_source_args *a, hd_source **s)
 /* Serial numbers count from 1, modulo 2^32; scatter-coalesced parts and response times are 0: no request knows them. */
 static hd_status encode(const version *f, const hd_request *r, uint64_t number, uint8_t *to, size_t *bytes)
 {
+    if (r->size > UINT32_MAX)
+        return hd_fail(HD_EINVAL, "request %" PRIu64 ": size %" PRIu64 " does not fit vscsi's 32 bits", number,
+                       r->size);
     memset(to, 0, f->bytes);
     hd_store16(to + f->cmd, r->verb == HD_READ ? READ_10 : WRITE_10);
     hd_store16(to + f->ver, (uint16_t)(f->number << 8));
     hd_store32(to + f->sn, (uint32_t)number);
-    hd_store32(to + f->len, r->size);
+    hd_store32(to + f->len, (uint32_t)r->size);
     hd_store64(to + LBN, r->key);
     hd_store64(to + TS, r->time);
     *bytes = f->bytes;

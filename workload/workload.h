@@ -22,9 +22,10 @@ typedef struct hd_request {
     uint64_t key;
     uint64_t time; /* the trace's own unit; 0 when it has none                     */
     int64_t next;  /* request number of the key's next access, 1-based; -1 none, 0 not known */
-    uint32_t size; /* bytes; 1 when the trace has none                             */
+    uint64_t size; /* bytes, at most HD_SIZE_MOST; 1 when the trace has none       */
     uint32_t verb; /* hd_verb                                                      */
 } hd_request;
+#define HD_SIZE_MOST ((UINT64_C(1) << 56) - 1)
 
 /* A parsed spec: name:positional,positional,name=value. Built by hd_source_parse or by hand (file
  * names with commas). Pointers are the caller's and must live until hd_source_open returns. */
