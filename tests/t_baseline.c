@@ -66,7 +66,7 @@ static baseline *open_cache(const char *name, uint64_t capacity, uint64_t seed, 
     baseline *b;
     const baseline_row *row = baseline_named(name);
     check(row, "%s is no baseline", name);
-    must(baseline_open(&(baseline_config){ row, capacity, seed, always }, &b));
+    must(baseline_open(&(baseline_config){ .row = row, .capacity = capacity, .seed = seed, .always = always }, &b));
     return b;
 }
 

@@ -207,6 +207,15 @@ for format in vscsi1 vscsi2 oracleGeneral; do
   same "$format has sizes" true "$(fact sizes)"
 done
 
+# Exact caches in bytes: 5 and 6 GiB and 9 bytes in 12 and in 5 GiB.
+printf 'key,size\n1,5368709120\n2,6442450944\n1,5368709120\n3,9\n' >big.csv
+heddle sim big.csv csv full:lru,full:s3fifo 12GiB,5368709128B --csv >out
+same 'objects above 4 GiB: misses, evicted, refused' '3 3 3 3, 0 1 0 1, 0 1 0 1' "$(echo $(column misses)), $(echo $(column evicted)), $(echo $(column refused))"
+heddle sim big.csv csv full:lru 12GiB --json >out
+same 'the unit of sizes' bytes "$(fact unit)"
+heddle sim big.csv csv full:lru 1 --csv >out
+same 'a cache of one entry' '1 4 3' "$(column capacity) $(column misses) $(column evicted)"
+
 # Windows begin after the warm-up and add up to the row, whatever the batches.
 for options in '--batch 64' '--threads 2 --batch 999' '--every 7'; do
   heddle sim direct.oracleGeneral oracleGeneral lru,lfu,full:clock 100,300 --warmup 123 --csv >out
@@ -289,8 +298,14 @@ cp keys.txt keys.txt.zst.old
 same 'print FILE' "$(heddle trace print keys.txt txt)" "$(heddle trace print keys.txt.zst.old)"
 cp keys.txt noname
 bad 'a name without a format'      2 "the name 'noname' says none" sim noname
-bad 'no such policy'               2 'sieve.*exact caches: full:lru' sim keys.txt sieve 10
-bad 'a size in bytes'              2 'entries, not of bytes' sim keys.txt lru 1GiB
+bad 'no such policy'               2 'sieve.*exact cache is full:sieve' sim keys.txt sieve 10
+bad 'a table in bytes'             2 'entries, not bytes'   sim keys.txt lru 1GiB
+bad 'bytes of a trace without sizes' 2 'no sizes'         sim keys.txt full:lru 1GiB
+bad 'bytes of pages'               2 'not for bytes'       sim keys.txt full:lirs 1GiB
+bad 'bytes and entries'            2 'one unit'            sim keys.txt full:lru 1GiB,10
+bad 'no number of bytes'           2 'no number of bytes'  sim keys.txt full:lru 1xB
+bad 'no bytes at all'              2 'no number of bytes'  sim keys.txt full:lru 0B
+bad 'a table of one entry'         2 'at least 2 entries'  sim keys.txt lru 1
 bad 'a genome with an argument'    2 'heddle gen genome --bases' gen genome:5000
 heddle sim keys.txt lru 90% --slots 16 >out
 same 'full buckets beside free slots' 1 "$(grep -c 'With --dual' out)"

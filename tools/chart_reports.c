@@ -106,7 +106,7 @@ static json_t *sizes_chart(const json_t *report, const json_t *rows)
     static const char *const one[3] = { "miss_ratio" };
     static const char *const several[3] = { "miss_ratio_mean", "miss_ratio_least", "miss_ratio_most" };
     char requests[OUT_CELL], distinct[OUT_CELL];
-    bool seeds = json_object_get(report, "seeds") != NULL;
+    bool seeds = json_object_get(report, "seeds") != NULL, bytes = strcmp(text_at(report, "unit"), "bytes") == 0;
     size_t i, most = 0;
     json_t *row, *list = json_array();
     json_array_foreach(rows, i, row)
@@ -120,8 +120,9 @@ static json_t *sizes_chart(const json_t *report, const json_t *rows)
                         ? json_format("%s requests, %s different keys; %s", requests, distinct, shape(report))
                         : json_format("%s requests; %s", requests, shape(report));
     return chart_of(json_format("Miss ratio over sizes: %s", text_at(report, "trace")), below,
-                    json_pack("[o]", panel("lines", axis("capacity, entries", "count", "log"),
-                                           axis("miss ratio", "plain", "linear"), NULL, list)));
+                    json_pack("[o]",
+                              panel("lines", axis(bytes ? "capacity, bytes" : "capacity, entries", "count", "log"),
+                                    axis("miss ratio", "plain", "linear"), NULL, list)));
 }
 
 static json_t *windows_chart(const json_t *report, const json_t *rows)

@@ -335,7 +335,11 @@ static hd_status row_open(replaying *x)
     const replay_plan *p = x->pool->plan;
     replay_row *r = x->row;
     if (r->full) {
-        baseline_config c = { r->full, r->capacity, r->seed, p->admit == HD_ADMIT_ALWAYS };
+        baseline_config c = { .row = r->full,
+                              .capacity = r->capacity,
+                              .seed = r->seed,
+                              .bytes = r->bytes,
+                              .always = p->admit == HD_ADMIT_ALWAYS };
         return baseline_open(&c, &x->cache);
     }
     hd_config c = replay_config(p, r->policy);
@@ -365,6 +369,8 @@ static hd_status row_run(replay_pool *pool, replay_row *r, replay_buffers *u, bo
     hd_status s = row_open(&x);
     uint64_t begin = progress_now_ns();
     if (!s) s = hd_source_open(p->source, &x.source);
+    if (!s && r->bytes && !x.source->sized)
+        s = hd_fail(HD_EINVAL, "size: %s is in bytes, and the trace has no sizes", r->asked);
     if (!s && p->outcomes) save_failed(r, "--outcomes", hd_sink_open(&input_seams, p->outcomes, &x.outcomes));
     if (!s) s = row_replay(&x, draws);
     r->seconds = (double)(progress_now_ns() - begin) * 1e-9;

@@ -115,11 +115,12 @@ typedef struct replay_count {
 typedef struct replay_row {
     const char *policy, *asked; /* in: "lru", "1%"                     */
     const baseline_row *full;   /* in: NULL, or the policy is this     */
-    uint64_t size;              /* in: entries                         */
+    uint64_t size;              /* in: entries or bytes                */
     uint64_t capacity;          /* the nearest that buckets can have   */
     uint64_t seed;              /* in: of the hash                     */
     uint32_t slots;
     bool repeats;         /* in: it does not depend on the seed, and has the results of the row before it */
+    bool bytes;           /* in: size and capacity are in bytes, not in entries */
     bool sized;           /* the trace has sizes of objects */
     replay_count all;     /* without the warm-up */
     replay_count *window; /* (windows) of plan.every requests each, the last one of fewer */
@@ -146,8 +147,8 @@ typedef struct replay_list {
 int replay_list_parse(replay_list *l, const char *what, const char *text);
 /* Every name is a policy, or, if `full` allows it, a baseline. */
 int replay_policies(const replay_list *policies, bool full);
-/* Entries of one SIZES item: *fraction < 0 for a number of entries, else it wants the distinct keys. */
-int replay_size_parse(const char *text, uint64_t *entries, double *fraction);
+/* One SIZES item: a number of entries, of bytes (10MiB), or, *fraction >= 0, a part of the distinct keys. */
+int replay_size_parse(const char *text, uint64_t *size, double *fraction, bool *bytes);
 
 /* (policies x sizes x seeds) rows; give them back. *distinct: 0 when no fraction asked for it. */
 int replay_rows_take(const replay_plan *p, const replay_list *policies, const replay_list *sizes, replay_row **row,

@@ -50,6 +50,8 @@ void replay_facts(out *o, const replay_plan *p, const replay_row *row)
     if (p->seeds) out_fact(o, "seeds", "seeds of each row", OUT_COUNT, out_count(p->seeds));
     if (p->every) out_fact(o, "every", "requests of a window", OUT_COUNT, out_count(p->every));
     if (row) out_fact(o, "sizes", NULL, OUT_FLAG, out_flag(row->sized));
+    if (row)
+        out_fact(o, "unit", row->bytes ? "unit of sizes" : NULL, OUT_TEXT, out_text(row->bytes ? "bytes" : "entries"));
 }
 
 /* Mean, least, most, and the standard deviation of a sample. */
@@ -141,9 +143,9 @@ int replay_fails(const replay_plan *p, const replay_row *row, size_t rows)
     char seed[40] = "", others[80] = "";
     if (p->seeds) snprintf(seed, sizeof seed, ", seed %" PRIu64, worst->seed);
     if (above > 1) snprintf(others, sizeof others, "; %zu runs of %zu are above", above, rows);
-    return tool_say(TOOL_DIFFERS, "--fail-above: %s, %s (%" PRIu64 " entries%s): the miss ratio %.6g is above %.6g%s",
-                    worst->policy, worst->asked, worst->capacity, seed, replay_miss_ratio(&worst->all), p->fail_above,
-                    others);
+    return tool_say(TOOL_DIFFERS, "--fail-above: %s, %s (%" PRIu64 " %s%s): the miss ratio %.6g is above %.6g%s",
+                    worst->policy, worst->asked, worst->capacity, worst->bytes ? "bytes" : "entries", seed,
+                    replay_miss_ratio(&worst->all), p->fail_above, others);
 }
 
 int replay_options_check(const replay_plan *p)

@@ -74,17 +74,6 @@ int replay_list_parse(replay_list *l, const char *what, const char *text)
     return TOOL_OK;
 }
 
-/* The names of all exact caches. */
-static const char *baselines(const char *between)
-{
-    static char all[256];
-    const baseline_row *b;
-    *all = 0;
-    for (size_t i = 0; (b = baseline_at(i)); i++)
-        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? between : "", b->name);
-    return all;
-}
-
 /* Says what a name that is no exact cache may mean. */
 static int baseline_unknown(const char *name)
 {
@@ -93,6 +82,15 @@ static int baseline_unknown(const char *name)
     for (size_t i = 0; (b = baseline_at(i)) && i < 31; i++) all[i] = b->name;
     return tool_say(TOOL_USAGE, "policy: there is no '%.60s'%s; heddle list baselines has all", name,
                     tool_nearest(name, all));
+}
+
+/* A name that is no policy may be that of an exact cache without its "full:". */
+static int exact_cache_say(const char *name, hd_status status)
+{
+    char full[64];
+    snprintf(full, sizeof full, "full:%.58s", name);
+    if (baseline_named(full)) return tool_fail(hd_fail(status, "%s; an exact cache is %s", hd_why(), full));
+    return tool_fail(hd_fail(status, "%s; heddle list baselines has the exact caches (full:lru)", hd_why()));
 }
 
 int replay_policies(const replay_list *policies, bool full)
@@ -104,20 +102,31 @@ int replay_policies(const replay_list *policies, bool full)
         if (strncmp(name, "full", 4) == 0) return baseline_unknown(name);
         hd_policy_use use;
         hd_status status = hd_policy_read(name, &use);
-        if (status && full && strncmp(name, "expr:", 5) != 0)
-            return tool_fail(hd_fail(status, "%s; exact caches: %s", hd_why(), baselines(", ")));
+        if (status && full && strncmp(name, "expr:", 5) != 0) return exact_cache_say(name, status);
         if (status) return tool_fail(status);
     }
     return TOOL_OK;
 }
 
-int replay_size_parse(const char *text, uint64_t *entries, double *fraction)
+/* A number of bytes: it ends with B. */
+static int bytes_parse(const char *text, uint64_t *size)
+{
+    char number[64];
+    snprintf(number, sizeof number, "%.*s", (int)strcspn(text, "B"), text);
+    hd_status s = text[strcspn(text, "B") + 1] ? HD_EINVAL : hd_parse_u64("size", number, 1, HD_SIZE_MOST, size);
+    if (!s) return TOOL_OK;
+    return tool_fail(hd_fail(s, "size: '%.60s' is no number of bytes from 1B to 2^56 - 1 (10MiB, 2GB)", text));
+}
+
+int replay_size_parse(const char *text, uint64_t *size, double *fraction, bool *bytes)
 {
     char number[64];
     size_t n = strlen(text);
     bool percent = n && text[n - 1] == '%';
     *fraction = -1;
-    *entries = 0;
+    *size = 0;
+    *bytes = n && text[n - 1] == 'B' && strncmp(text, "0x", 2) != 0;
+    if (*bytes) return bytes_parse(text, size);
     if (percent || (strchr(text, '.') && strncmp(text, "0x", 2) != 0)) {
         snprintf(number, sizeof number, "%.*s", (int)(n - percent < 63 ? n - percent : 63), text);
         hd_status s = hd_parse_double("size", number, 0, percent ? 100 : 1, fraction);
@@ -126,25 +135,31 @@ int replay_size_parse(const char *text, uint64_t *entries, double *fraction)
         if (*fraction <= 0) return tool_say(TOOL_USAGE, "size: %s is nothing", text);
         return TOOL_OK;
     }
-    hd_status s = hd_parse_u64("size", text, HD_SLOTS_MIN, 1ull << 48, entries);
+    hd_status s = hd_parse_u64("size", text, 1, 1ull << 48, size);
     if (!s) return TOOL_OK;
     return tool_fail(
-        hd_fail(s, "%s; a size is a number of entries, not of bytes, or a part of the keys (10%%)", hd_why()));
+        hd_fail(s, "%s; a size is a number of entries, a part of the keys (10%%) or of bytes (10MiB)", hd_why()));
 }
 
-/* The sizes of a list, in entries or as shares of the different keys, which are counted when a size is one. */
+/* The sizes of a list, in one unit: entries, of which some are shares of the different keys, or bytes. The keys are
+ * counted when a size is a share. */
 typedef struct row_sizes {
-    uint64_t entries[REPLAY_LIST], distinct;
-    double share[REPLAY_LIST]; /* < 0: entries */
-    bool shares;
+    uint64_t size[REPLAY_LIST], distinct;
+    double share[REPLAY_LIST]; /* < 0: it is none */
+    bool shares, bytes;
 } row_sizes;
 
 static int row_sizes_parse(row_sizes *z, const replay_list *sizes)
 {
     memset(z, 0, sizeof *z);
     for (size_t i = 0; i < sizes->items; i++) {
-        int code = replay_size_parse(sizes->item[i], &z->entries[i], &z->share[i]);
+        bool bytes;
+        int code = replay_size_parse(sizes->item[i], &z->size[i], &z->share[i], &bytes);
         if (code) return code;
+        if (i && bytes != z->bytes)
+            return tool_say(TOOL_USAGE, "size: %s and %s are in bytes and in entries; take one unit", sizes->item[0],
+                            sizes->item[i]);
+        z->bytes = bytes;
         z->shares = z->shares || z->share[i] >= 0;
     }
     return TOOL_OK;
@@ -159,9 +174,25 @@ static int row_sizes_count(row_sizes *z, const replay_plan *p)
     return tool_stopped() ? TOOL_STOPPED : TOOL_OK;
 }
 
+/* A size in bytes, and one entry, are for exact caches alone; they get what they ask for. */
+static int row_take_exact(replay_row *r)
+{
+    r->capacity = r->size;
+    if (!r->full && r->bytes)
+        return tool_say(TOOL_USAGE, "size: %s: a table of %s holds entries, not bytes; rows full:... take bytes",
+                        r->asked, r->policy);
+    if (!r->full) return tool_say(TOOL_USAGE, "size: a table of %s has at least %d entries", r->policy, HD_SLOTS_MIN);
+    if (r->bytes && !r->full->bytes)
+        return tool_say(TOOL_USAGE, "size: %s: %s is defined for entries, not for bytes", r->asked, r->policy);
+    return TOOL_OK;
+}
+
 static int row_take(const replay_plan *p, const row_sizes *z, size_t k, replay_row *r)
 {
-    r->size = z->share[k] < 0 ? z->entries[k] : (uint64_t)(z->share[k] * (double)z->distinct + 0.5);
+    r->bytes = z->bytes;
+    r->size = z->size[k];
+    if (r->bytes || r->size == 1) return row_take_exact(r);
+    if (z->share[k] >= 0) r->size = (uint64_t)(z->share[k] * (double)z->distinct + 0.5);
     if (r->size < HD_SLOTS_MIN) r->size = HD_SLOTS_MIN;
     replay_shape(p, r->size, &r->slots, &r->capacity);
     return tool_fits("size", r->capacity, r->full ? 0 : p->value_bytes);

@@ -93,8 +93,12 @@ static bool row_format(size_t i, hd_row *r)
 
 static bool row_baseline(size_t i, hd_row *r)
 {
+    static char more[160];
     const baseline_row *b = baseline_at(i);
-    return b && hd_row_put(r, b->name, b->what, "sim, sweep");
+    if (!b) return false;
+    snprintf(more, sizeof more, "%s%s%s", b->paper ? b->paper : "", b->paper ? "; keeps " : "",
+             b->paper ? b->state : "");
+    return hd_row_put(r, b->name, b->what, more);
 }
 
 static const struct list_kind {

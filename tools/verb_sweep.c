@@ -24,7 +24,7 @@ enum { KEY_SIZES = 0x100, KEY_PARTS, KEY_CAPACITY, KEY_PLOT, KEY_REQUESTS, KEY_T
 static const tool_option option[] = {
     { "policies", 'p', "LIST", "policies and exact caches, with commas (lru,lfu)", TOOL_FIELD(sweep_options, policies),
       .group = "Curves:" },
-    { "sizes", KEY_SIZES, "LIST", "sizes: entries, or parts of the different keys (0.1% to 100% in ten steps)",
+    { "sizes", KEY_SIZES, "LIST", "sizes: entries, parts of the different keys, or bytes (0.1% to 100% in ten steps)",
       TOOL_FIELD(sweep_options, sizes) },
     { "load-factors", KEY_PARTS, "LIST", "instead of requests: fill a table to these load factors, ascending",
       TOOL_FIELD(sweep_options, parts) },

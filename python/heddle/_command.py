@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -162,6 +163,14 @@ def _trace(trace: Trace, form: str | None) -> Iterator[tuple[str, str]]:
         yield path, "oracleGeneral"
 
 
+def _sizes(trace: Trace, sizes: Words | int) -> str:
+    """Sizes as text. The file that an array of keys is written to would seem to have objects of one byte."""
+    text = _text(sizes)
+    if not isinstance(trace, (str, bytes, os.PathLike)) and re.search(r"(^|,)\d+[KMGTik]*B(,|$)", text):
+        raise Error(f"sizes: {text} is in bytes, and an array of keys has no sizes; heddle.write_trace takes them")
+    return text
+
+
 if TYPE_CHECKING:
 
     @overload
@@ -177,7 +186,8 @@ def sim(trace: Trace, format: str | None = None, policies: Words = ("lru",), siz
     """Replays a trace through tables, and reports the misses by policy and size.
 
     trace: a file, or an array of keys. format: a row of `heddle list formats`; None: what the file's name says.
-    policies, sizes: as in `heddle sim`; a size is a number of entries or a share of the different keys ("10%").
+    policies, sizes: as in `heddle sim`; a size is a number of entries, a share of the different
+    keys ("10%") or, for exact caches and traces with sizes, a number of bytes ("10MiB").
     outcomes: also deliver the outcome of every request (one policy and one size), as report.outcomes. options: those
     of `heddle sim --help`, for example dual=True, threads=4, seeds=5.
     """
@@ -185,7 +195,7 @@ def sim(trace: Trace, format: str | None = None, policies: Words = ("lru",), siz
         file = os.path.join(folder, "outcomes")
         if outcomes:
             options["outcomes"] = file
-        report = command("sim", path, form, _text(policies), _text(sizes), **options)
+        report = command("sim", path, form, _text(policies), _sizes(trace, sizes), **options)
         if outcomes:
             with open(file, "rb") as bytes_:
                 report.outcomes = _bytes(bytes_.read())
@@ -208,7 +218,7 @@ def sweep(trace: Trace, format: str | None = None, policies: Words = ("lru", "lf
     trace may also be the specification of a generator, for example "zipf:0.99,1Mi".
     """
     generator = isinstance(trace, str) and ":" in trace and not os.path.exists(trace)
-    options = {"policies": policies, "sizes": sizes, **options}
+    options = {"policies": policies, "sizes": None if sizes is None else _sizes(trace, sizes), **options}
     if generator:
         return command("sweep", trace, **options)
     with _trace(trace, format) as (path, form):

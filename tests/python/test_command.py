@@ -364,6 +364,17 @@ class Research(unittest.TestCase):
         self.assertEqual(exact, lru_misses(self.keys.tolist(), 128))
         self.assertLess(best, exact)
 
+    def test_exact_caches_in_bytes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "t.oracleGeneral")
+            heddle.write_trace(path, self.keys, sizes=numpy.full(20000, 16))
+            report = heddle.sim(path, policies=["full:lru", "full:sieve"], sizes="2KiB")
+        self.assertEqual(report.facts["unit"], "bytes")
+        self.assertEqual(report[0]["misses"], lru_misses(self.keys.tolist(), 128))
+        for call in (heddle.sim, heddle.sweep):
+            with self.assertRaisesRegex(heddle.Error, "has no sizes"):
+                call(self.keys, policies="full:lru", sizes=[100, "2KiB"])
+
     def test_outcomes_of_all_requests(self):
         report = heddle.sim(self.keys, policies="lru", sizes=256, outcomes=True)
         self.assertEqual(len(report.outcomes), 20000)

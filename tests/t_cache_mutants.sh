@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# t_cache_mutants.sh - planted bugs in the policies of exact caches: tests/t_caches, linked with the changed file, must
+# find each. It needs the objects of a build. That the test passes without a bug, it shows itself.
+# shellcheck source=tests/cases.sh
+. "${top_srcdir:?}/tests/cases.sh"
+cd "$top_builddir" || exit 1
+if ! ls tests/t_caches.o tools/caches/sieve.o .libs/libtesting.a >/dev/null 2>&1; then skip "planted bugs" "there are no objects"; finish; fi
+flags=$(nm tests/t_caches.o | grep -q __gcov && echo --coverage)
+
+# FILE | ROW | BUG | the change, for sed
+cat >"$work/bugs" <<'END'
+queues     | lru        | a hit changes nothing                          | /lru_hit/,/^}/s/cache_move.*;/(void)b, (void)at;/
+queues     | clock      | marked entries leave, too                      | s/while (b->nodes\[oldest\].mark)/while (0)/
+queues     | random     | the newest entry leaves                        | s/hd_rng_below(&b->rng, b->ranks)/b->ranks - 1/
+ranks      | lfu        | ties by the first request                      | /lfu_hit/,/^}/s/b->number/cache_heap_of(b, at)->time/
+cache      | lfu        | the heap forgets the last child                | s/CHILDREN < b->ranks ? least + CHILDREN/CHILDREN < b->ranks ? least + CHILDREN - 1/
+cache      | lfu        | the heap does not rise                         | s/for (uint64_t up; p \&\& before/for (uint64_t up; 0 \&\& before/
+sieve      | sieve      | a hit moves the entry to the front             | /sieve_hit/,/^}/s/return/cache_move(b, QUEUE, at); return/
+sieve      | sieve      | the hand starts at the oldest entry each time  | s/w->hand == QUEUE ?/1 ?/
+sieve      | sieve      | the hand goes to older entries                 | /mark = 0/,/at = /s/newer/older/
+s3fifo     | s3fifo     | one hit moves to the main queue                | s/mark <= 1/mark < 1/
+s3fifo     | s3fifo     | no ghosts                                      | s/cache_trim(b, GHOST, main_most(b))/cache_trim(b, GHOST, 0)/
+s3fifo     | s3fifo     | hits are kept on the move to the main queue    | /cache_trim/,/main_evict/s/b->nodes\[at\].mark = 0;//
+s3fifo     | s3fifo     | three bits of hits                             | s/HITS_MOST = 3/HITS_MOST = 7/
+slru       | slru       | a hit moves to the highest segment             | s/segment++/segment = HIGHEST/
+slru       | slru       | a demoted entry is the oldest below            | s/cache_move(b, segment - 1, /cache_move(b, LOWEST, /
+twoq       | 2q         | a hit in A1in moves the entry                  | s/list == AM) cache_move(b, AM, at)/list == AM || 1) cache_move(b, b->nodes[at].list, at)/
+twoq       | 2q         | Kin of a third                                 | s/capacity \/ 4/capacity \/ 3/
+twoq       | 2q         | entries of Am get ghosts in A1out              | s/cache_drop(b, cache_oldest(b, AM));/{ uint32_t y = cache_oldest(b, AM); cache_leave(b, y); cache_move(b, A1OUT, y); cache_trim(b, A1OUT, b->capacity \/ 2); }/
+arc        | arc        | the target never moves                         | s/w->target += .*/(void)step;/
+arc        | arc        | a tie is not broken for B2                     | s/(in_b2 \&\& t1 == p)/0/
+arc        | arc        | steps of one                                   | s/other \/ own/1/
+greedy     | lfuda      | counts do not age                              | /lfuda_miss/,/^}/s/->last = .*;/->last = 0;/
+greedy     | gdsf       | no key is refused                              | s/ \&\& b->ranked\[0\].rank <= rank//
+greedy     | gdsf       | sizes do not count                             | s/sized \&\& size/0 \&\& size/
+wtinylfu   | wtinylfu   | a tie enters the main cache                    | s/enters = seen >/enters = seen >=/
+wtinylfu   | wtinylfu   | hits in probation do not protect               | s/list == WINDOW ? WINDOW : PROTECTED/list/
+wtinylfu   | wtinylfu   | half of the main cache is protected            | s/% 5 \* 4 \/ 5/% 5 * 4 \/ 6/
+wtinylfu   | wtinylfu   | the sketch counts misses alone                 | s/if (!s) sketch_add/if (!s \&\& cache_find(b, r->key) == CACHE_NONE) sketch_add/
+lirs       | lirs       | the stack is not pruned after a hit            | /mark == LIR) {/,/}/s/stack_prune(b);//
+lirs       | lirs       | a hit of an entry in Q alone leaves it there   | /promote(b, at);/,/}/s/queue_push(b, at);/cache_move(b, OUTSIDE, at), queue_push(b, at);/
+lruk       | lruk       | no history                                     | s/at == CACHE_NONE ? 0 : \*last_of(b, at)/0/
+lruk       | lruk       | ties by chance of the heap                     | s/cache_heap_add(b, at, last, b->number)/cache_heap_add(b, at, last, 0)/
+lrfu       | lrfu       | a weight halves in 512 requests                | s/PERIOD_BITS = 10/PERIOD_BITS = 9/
+lrfu       | lrfu       | the old sum is lost                            | s/mantissa + ldexp(sum/mantissa + 0 * ldexp(sum/
+hyperbolic | hyperbolic | the time since the last request                | /hyperbolic_hit/,/^}/s/times++;/times++; life(b, at)->since = b->number - 1;/
+hyperbolic | hyperbolic | sizes do not count                             | s/size ? size : 1/1/
+hyperbolic | hyperbolic | a sample of 63                                 | s/SAMPLE = 64/SAMPLE = 63/
+clockpro   | clockpro   | tested pages stay cold                         | s/if (tested) promote(b, at);//
+clockpro   | clockpro   | the target does not grow                       | s/if (w->spared) w->spared--;//
+clockpro   | clockpro   | no new test period                             | s/n->mark = TEST;/n->mark = 0;/
+clockpro   | clockpro   | the hot hand skips cold pages                  | s/if (!(\*mark \& HOT) \&\& test_end(b, at)) continue;//
+END
+
+bugs=0
+while IFS='|' read -r file row bug change; do
+  file=${file// /} row=${row// /} bug=${bug%"${bug##*[! ]}"}
+  mkdir -p "$work/tools/caches"
+  sed "$change" "$top_srcdir/tools/caches/$file.c" >"$work/tools/caches/$file.c"
+  if cmp -s "$top_srcdir/tools/caches/$file.c" "$work/tools/caches/$file.c"; then fail "$row:$bug" "the change does not apply"; continue; fi
+  objects=$(ls tests/cache_models.o tests/cache_models_more.o tests/t_caches.o tools/baseline.o tools/caches/*.o | grep -vE "heddle-|/$file\.o")
+  # shellcheck disable=SC2086
+  if ! said=$($CC -std=c11 -w -D_GNU_SOURCE -O1 -ffp-contract=off -I"$top_srcdir" -I"$top_srcdir/include" $HD_SANITIZE $flags \
+    -c "$work/tools/caches/$file.c" -o "$work/mutant.o" 2>&1 &&
+    ./libtool --tag=CC --mode=link $CC -fopenmp $HD_SANITIZE $flags -o "$work/mutant" "$work/mutant.o" $objects \
+      libtesting.la libheddle_gfsl.la libheddle_work.la libheddle_all.la -lcmocka -lm 2>&1); then fail "$row:$bug" "$said"; continue; fi
+  HEDDLE_TEST_ONLY=full:$row guard timeout 5 "$work/mutant" >"$work/out" 2>&1
+  code=$?
+  bugs=$((bugs + 1))
+  if [ $code != 0 ]; then pass "$row:$bug"; else fail "$row:$bug" "it is not found"; fi
+done <"$work/bugs"
+
+[ "$bugs" -ge 30 ] || fail "there are bugs" "$bugs"
+finish
