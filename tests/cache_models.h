@@ -9,7 +9,7 @@
 #include "workload/rng.h"
 #include "workload/workload.h"
 
-enum { MODEL_QUEUES = 4, MODEL_MOST = 3000 };
+enum { MODEL_QUEUES = 4, MODEL_MOST = 6000 };
 
 typedef struct model_entry {
     uint64_t key, size;

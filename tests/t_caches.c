@@ -35,19 +35,14 @@ static uint64_t draw_size(uint64_t *random, uint64_t capacity)
     }
 }
 
-static void one_run(const model_rule *rule, uint64_t capacity, bool bytes, size_t n, uint64_t seed)
+static void same_outcomes(const model_rule *rule, uint64_t capacity, bool bytes, const hd_request *r, size_t n,
+                          uint64_t seed)
 {
-    uint64_t random = seed + 1, entries = bytes ? 1 + capacity / (capacity / 12 + 1) : capacity;
-    uint64_t keys = 1 + test_below(&random, 3 * entries + 2);
-    hd_request *r = (hd_request *)test_alloc(n, sizeof *r);
     uint8_t outcome;
     baseline *b;
-    test_case("%s, capacity %llu%s, %llu keys, seed %llu", rule->name, (ull)capacity, bytes ? " bytes" : "", (ull)keys,
-              (ull)seed);
     must(baseline_open(&(baseline_config){ baseline_named(rule->name), capacity, seed, bytes, false }, &b));
     model_open(&model, rule, capacity, bytes, seed);
     for (size_t i = 0; i < n; i++) {
-        r[i] = (hd_request){ .key = draw_key(&random, keys, i), .size = draw_size(&random, capacity) };
         must(baseline_run(b, &r[i], 1, &outcome));
         hd_outcome want = model_run(&model, r[i].key, r[i].size);
         check(outcome == want, "request %zu: %s instead of %s", i, hd_outcome_name((hd_outcome)outcome),
@@ -57,6 +52,40 @@ static void one_run(const model_rule *rule, uint64_t capacity, bool bytes, size_
     }
     baseline_close(b);
     model_close(&model);
+}
+
+static void one_run(const model_rule *rule, uint64_t capacity, bool bytes, size_t n, uint64_t seed)
+{
+    uint64_t random = seed + 1, entries = bytes ? 1 + capacity / (capacity / 12 + 1) : capacity;
+    uint64_t keys = 1 + test_below(&random, 3 * entries + 2);
+    hd_request *r = (hd_request *)test_alloc(n, sizeof *r);
+    test_case("%s, capacity %llu%s, %llu keys, seed %llu", rule->name, (ull)capacity, bytes ? " bytes" : "", (ull)keys,
+              (ull)seed);
+    for (size_t i = 0; i < n; i++)
+        r[i] = (hd_request){ .key = draw_key(&random, keys, i), .size = draw_size(&random, capacity) };
+    same_outcomes(rule, capacity, bytes, r, n, seed);
+    free(r);
+}
+
+/* The first requests of a real trace. */
+static void real_trace(void)
+{
+    enum { N = 6000 };
+    static const char *const file = "cloudPhysicsIO.oracleGeneral.zst";
+    char spec[4200];
+    hd_source *s;
+    size_t n;
+    snprintf(spec, sizeof spec, "oracleGeneral:%s", test_data(file));
+    hd_request *r = (hd_request *)test_alloc(N, sizeof *r);
+    must(hd_source_open_spec(spec, 1, &s));
+    must(hd_source_next(s, r, N, &n));
+    hd_source_close(s);
+    const model_rule *rule;
+    for (size_t k = 0; (rule = model_at(k)); k++) {
+        test_case("%s, %s", rule->name, file);
+        same_outcomes(rule, 300, false, r, n, 1);
+        if (rule->bytes) same_outcomes(rule, 5000000, true, r, n, 1);
+    }
     free(r);
 }
 
@@ -147,7 +176,8 @@ static void large_sizes(void)
 
 int main(void)
 {
-    static const struct CMUnitTest others[] = { unit(all_have_models), unit(batches), unit(large_sizes) };
+    static const struct CMUnitTest others[] = { unit(all_have_models), unit(batches), unit(large_sizes),
+                                                unit(real_trace) };
     enum { OTHERS = sizeof others / sizeof *others, MOST = 60 };
     struct CMUnitTest caches[MOST];
     size_t n = 0;

@@ -99,8 +99,6 @@ static hd_status request_run(baseline *b, const hd_request *r, uint32_t tag, uin
  * node in the list are fetched. */
 enum { BLOCK = 256, PLACE_AHEAD = 24, NODE_AHEAD = 16, LINKS_AHEAD = 8 };
 
-static void place_fetch(const baseline *b, uint32_t tag) { __builtin_prefetch(&b->keys.at[cache_home(&b->keys, tag)]); }
-
 /* The number at the tag's first place; another key's is no harm. */
 static uint32_t number_there(const baseline *b, uint32_t tag)
 {
@@ -129,7 +127,7 @@ static hd_status block_run(baseline *b, const hd_request *r, size_t n, uint8_t *
     hd_status s = HD_OK;
     for (size_t i = 0; i < n; i++) tag[i] = cache_tag(r[i].key);
     for (size_t i = 0; i < n && !s; i++) {
-        place_fetch(b, tag[i + PLACE_AHEAD]);
+        cache_place_fetch(b, tag[i + PLACE_AHEAD]);
         node_fetch(b, tag[i + NODE_AHEAD]);
         links_fetch(b, tag[i + LINKS_AHEAD]);
         s = request_run(b, &r[i], tag[i], &outcome[i]);

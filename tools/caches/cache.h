@@ -128,19 +128,26 @@ static inline uint32_t cache_find(const baseline *b, uint64_t key)
 /* The ghost, in no list, is gone. */
 void cache_forget(baseline *b, uint32_t at);
 
+static inline void cache_place_fetch(const baseline *b, uint32_t tag)
+{
+    __builtin_prefetch(&b->keys.at[cache_home(&b->keys, tag)]);
+}
+
+/* The ghost, in a list, is gone. The next newer node is likely to be the next one: what that needs is fetched. */
+static inline void cache_lay(baseline *b, uint32_t at)
+{
+    const cache_node *next = &b->nodes[b->nodes[at].newer];
+    cache_pull(b, at);
+    cache_forget(b, at);
+    cache_place_fetch(b, cache_tag(next->key));
+    __builtin_prefetch(&b->nodes[next->newer]);
+}
+
 /* The entry, in a list, leaves without a ghost. */
 static inline void cache_drop(baseline *b, uint32_t at)
 {
-    cache_pull(b, at);
     cache_leave(b, at);
-    cache_forget(b, at);
-}
-
-/* The ghost, in a list, is gone. */
-static inline void cache_lay(baseline *b, uint32_t at)
-{
-    cache_pull(b, at);
-    cache_forget(b, at);
+    cache_lay(b, at);
 }
 
 /* Forgets the oldest ghosts of a list above `most` units. */

@@ -137,7 +137,7 @@ static void clockpro_miss(baseline *b, uint32_t at, const hd_request *r, uint64_
 const cache_kind cache_clockpro = {
     .row = { "full:clockpro",
              "cold pages leave a clock, unless they come again in their test period: then they get hot", "ATC '05",
-             "three bits per entry; ghosts for the capacity; three hands, a target" },
+             "three bits per entry; ghosts for the capacity; three hands, a target", .bytes = false },
     .hit = clockpro_hit,
     .miss = clockpro_miss,
     .own = sizeof(clockpro),

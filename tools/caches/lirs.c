@@ -117,7 +117,7 @@ static void lirs_miss(baseline *b, uint32_t at, const hd_request *r, uint64_t si
 
 const cache_kind cache_lirs = {
     .row = { "full:lirs", "entries with a short time between their last two requests stay, the others have a queue",
-             "SIGMETRICS '02, section 3", "a stack with ghosts of keys, unbounded; a queue" },
+             "SIGMETRICS '02, section 3", "a stack with ghosts of keys, unbounded; a queue", .bytes = false },
     .hit = lirs_hit,
     .miss = lirs_miss,
     .open = lirs_open,
