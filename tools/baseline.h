@@ -28,7 +28,7 @@ const baseline_row *baseline_named(const char *name);
 
 typedef struct baseline_config {
     const baseline_row *row;
-    uint64_t capacity; /* units, at least 1; memory grows with the entries that there are */
+    uint64_t capacity; /* units, 1 to 2^62; memory grows with the entries that there are */
     uint64_t seed;
     bool bytes;  /* the unit is a byte of hd_request.size, not an entry */
     bool always; /* full:belady admits every key, too */

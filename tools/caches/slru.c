@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * slru.c - full:slru, the segmented LRU with four segments of Huang et al., "An analysis of Facebook photo caching"
- * (SOSP '13, S4LRU): each segment has a quarter of the capacity; the lowest also has the remainder.
+ * (SOSP '13, S4LRU): each segment has a quarter of the capacity; the lowest also has the remainder. The first paper of
+ * segmented LRU (Karedla et al., 1994) has two segments, and leaves their sizes open.
  */
 #include "tools/caches/cache.h"
 
