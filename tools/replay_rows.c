@@ -115,7 +115,7 @@ static int bytes_parse(const char *text, uint64_t *size)
     snprintf(number, sizeof number, "%.*s", (int)strcspn(text, "B"), text);
     hd_status s = text[strcspn(text, "B") + 1] ? HD_EINVAL : hd_parse_u64("size", number, 1, HD_SIZE_MOST, size);
     if (!s) return TOOL_OK;
-    return tool_fail(hd_fail(s, "size: '%.60s' is no number of bytes from 1B to 2^56 - 1 (10MiB, 2GB)", text));
+    return tool_fail(hd_fail(s, "size: '%.60s' is no number of bytes from 1B to 2^56 - 1 (10MiB, 500kB)", text));
 }
 
 int replay_size_parse(const char *text, uint64_t *size, double *fraction, bool *bytes)
