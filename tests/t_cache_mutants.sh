@@ -12,7 +12,7 @@ flags=$(nm tests/t_caches.o | grep -q __gcov && echo --coverage)
 cat >"$work/bugs" <<'END'
 queues     | lru        | a hit changes nothing                          | /lru_hit/,/^}/s/cache_move.*;/(void)b, (void)at;/
 queues     | clock      | marked entries leave, too                      | s/while (b->nodes\[oldest\].mark)/while (0)/
-queues     | random     | the newest entry leaves                        | s/hd_rng_below(&b->rng, b->ranks)/b->ranks - 1/
+queues     | random     | the newest entry leaves                        | s/hd_rng_below(&b->rng, b->bagged)/b->bagged - 1/
 ranks      | lfu        | ties by the first request                      | /lfu_hit/,/^}/s/b->number/cache_heap_of(b, at)->time/
 cache      | lfu        | the heap forgets the last child                | s/CHILDREN < b->ranks ? least + CHILDREN/CHILDREN < b->ranks ? least + CHILDREN - 1/
 cache      | lfu        | the heap does not rise                         | s/for (uint64_t up; p \&\& before/for (uint64_t up; 0 \&\& before/

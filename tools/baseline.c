@@ -58,6 +58,7 @@ void baseline_close(baseline *b)
     free(b->keys.at);
     free(b->nodes);
     free(b->ranked);
+    free(b->bag);
     free(b->more);
     free(b->own);
     free(b);

@@ -20,12 +20,13 @@ static hd_status room_more(baseline *b)
     uint64_t room = b->room ? 2 * b->room : FIRST;
     if (b->nodes_used >= CACHE_INDEX_MOST)
         return hd_fail(HD_EINVAL, "%s: more than 2^31 keys at a time", b->kind->row.name);
-    void *nodes = b->nodes, *ranked = b->ranked, *more = b->more;
+    void *nodes = b->nodes, *ranked = b->ranked, *bag = b->bag, *more = b->more;
     bool ok = array_resize(&nodes, room, sizeof *b->nodes) &&
               array_resize(&ranked, room, b->kind->heap ? sizeof *b->ranked : 0) &&
-              array_resize(&more, room, b->kind->more);
+              array_resize(&bag, room, b->kind->bag ? sizeof *b->bag : 0) && array_resize(&more, room, b->kind->more);
     b->nodes = (cache_node *)nodes;
     b->ranked = (cache_rank *)ranked;
+    b->bag = (uint32_t *)bag;
     b->more = (char *)more;
     if (!ok) return hd_fail(HD_ENOMEM, "%s: %" PRIu64 " keys: memory was refused", b->kind->row.name, b->nodes_used);
     for (uint32_t l = 0; !b->room && l < CACHE_LISTS; l++) b->nodes[l] = (cache_node){ .newer = l, .older = l };

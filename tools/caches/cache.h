@@ -19,7 +19,7 @@ typedef struct cache_node {
     uint64_t key;
     uint64_t size;         /* of its last insertion, in units */
     uint32_t newer, older; /* in its list; newer: the next free node */
-    uint32_t position;     /* in the heap, or as the policy likes */
+    uint32_t position;     /* in the heap */
     uint8_t list;          /* below CACHE_LISTS */
     uint8_t mark;          /* what the policy remembers of hits */
     bool resident;
@@ -45,6 +45,7 @@ typedef struct cache_kind {
     size_t own;                 /* bytes of baseline.own, zero at first */
     size_t more;                /* bytes per node of baseline.more */
     bool heap;                  /* it uses cache_heap */
+    bool bag;                   /* it uses cache_bag */
     void (*close)(baseline *b); /* gives back what `own` points to; NULL: nothing */
 } cache_kind;
 
@@ -53,9 +54,10 @@ struct baseline {
     cache_index keys;
     cache_node *nodes;  /* (nodes_used), of (room); at most CACHE_INDEX_MOST */
     cache_rank *ranked; /* (ranks), of (room): a heap; NULL: the policy needs none */
+    uint32_t *bag;      /* (bagged), of (room); NULL: the policy needs none */
     char *more;         /* (room, kind->more): fields of a node that one policy has */
     void *own;          /* the policy's state */
-    uint64_t room, nodes_used, ranks;
+    uint64_t room, nodes_used, ranks, bagged;
     uint32_t freed;              /* the first free node, or CACHE_NONE */
     uint32_t newcomer;           /* the node that this request's key took, or CACHE_NONE */
     uint64_t capacity, used;     /* units */
@@ -174,20 +176,15 @@ static inline const cache_rank *cache_heap_of(const baseline *b, uint32_t at)
     return &b->ranked[b->nodes[at].position];
 }
 
-/* ---- A bag: ranked[] without an order, to draw from --------------------------------------------- */
+/* ---- A bag: the entries in any order, to draw from --------------------------------------------- */
 
-static inline void cache_bag_add(baseline *b, uint32_t at)
-{
-    b->nodes[at].position = (uint32_t)b->ranks;
-    b->ranked[b->ranks++].at = at;
-}
+static inline void cache_bag_add(baseline *b, uint32_t at) { b->bag[b->bagged++] = at; }
 
-/* The entry leaves without a ghost; the last one takes its place in the bag. */
-static inline void cache_bag_drop(baseline *b, uint32_t at)
+/* The entry at this place of the bag leaves without a ghost; the last one takes its place. */
+static inline void cache_bag_drop(baseline *b, uint64_t place)
 {
-    uint32_t last = b->ranked[--b->ranks].at, position = b->nodes[at].position;
-    b->ranked[position].at = last;
-    b->nodes[last].position = position;
+    uint32_t at = b->bag[place];
+    b->bag[place] = b->bag[--b->bagged];
     cache_leave(b, at);
     cache_forget(b, at);
 }

@@ -4,6 +4,8 @@
  * entry's priority is its number of requests since it came, over the requests since then and its size. The least of 64
  * entries that are drawn, with repetition, leaves; of at most 64 entries the least of all.
  */
+#include <math.h>
+
 #include "tools/caches/cache.h"
 
 enum { SAMPLE = 64 };
@@ -31,21 +33,19 @@ static double priority(baseline *b, uint32_t at)
 
 static void hyperbolic_evict(baseline *b)
 {
-    bool all = b->ranks <= SAMPLE;
-    uint32_t victim = CACHE_NONE, seen[SAMPLE];
-    uint64_t n = all ? b->ranks : SAMPLE;
+    bool all = b->bagged <= SAMPLE;
+    uint64_t n = all ? b->bagged : SAMPLE, place[SAMPLE], victim = 0;
+    double least = INFINITY;
     for (uint64_t i = 0; i < n; i++) {
-        seen[i] = b->ranked[all ? i : hd_rng_below(&b->rng, b->ranks)].at;
-        __builtin_prefetch(life(b, seen[i]));
-        if (b->bytes) __builtin_prefetch(&b->nodes[seen[i]]);
+        place[i] = all ? i : hd_rng_below(&b->rng, b->bagged);
+        __builtin_prefetch(life(b, b->bag[place[i]]));
+        if (b->bytes) __builtin_prefetch(&b->nodes[b->bag[place[i]]]);
     }
-    double least = 0;
     for (uint64_t i = 0; i < n; i++) {
-        double p = priority(b, seen[i]);
-        if (victim == CACHE_NONE || p < least) {
-            victim = seen[i];
-            least = p;
-        }
+        double p = priority(b, b->bag[place[i]]);
+        if (p >= least) continue;
+        victim = place[i];
+        least = p;
     }
     cache_bag_drop(b, victim);
 }
@@ -64,5 +64,5 @@ const cache_kind cache_hyperbolic = {
     .hit = hyperbolic_hit,
     .miss = hyperbolic_miss,
     .more = sizeof(hyperbolic),
-    .heap = true,
+    .bag = true,
 };

@@ -48,7 +48,7 @@ static void clock_miss(baseline *b, uint32_t at, const hd_request *r, uint64_t s
 
 static void random_miss(baseline *b, uint32_t at, const hd_request *r, uint64_t size)
 {
-    while (cache_lacks(b, size)) cache_bag_drop(b, b->ranked[hd_rng_below(&b->rng, b->ranks)].at);
+    while (cache_lacks(b, size)) cache_bag_drop(b, hd_rng_below(&b->rng, b->bagged));
     cache_bag_add(b, cache_enter(b, at, r, size));
 }
 
@@ -74,5 +74,5 @@ const cache_kind cache_random = {
     .row = { "full:random", "a random entry leaves", .bytes = true, .seeded = true },
     .hit = fifo_hit,
     .miss = random_miss,
-    .heap = true,
+    .bag = true,
 };
