@@ -131,6 +131,15 @@ const hd_record *hd_journal_next(hd_journal *j, const hd_image *im, uint64_t bat
     return r;
 }
 
+bool hd_journal_goes_on(const hd_journal *j, const hd_image *im)
+{
+    for (uint64_t at = j->at + HD_IMAGE_SECTOR; at + sizeof(hd_record) <= j->bytes; at += HD_IMAGE_SECTOR) {
+        const hd_record *r = (const hd_record *)(const void *)(j->block + at);
+        if (is_head(r) && r->generation == im->sb.generation && r->id == im->sb.id) return true;
+    }
+    return false;
+}
+
 hd_patch hd_patch_before(const hd_record *record)
 {
     return (hd_patch){ .next = (const uint8_t *)(record + 1), .left = record->bytes };
@@ -180,6 +189,7 @@ hd_status hd_journal_check(hd_image *im)
     hd_record first;
     if (im->other_is_whole) return HD_OK;
     hd_status status = hd_image_get(im, im->sb.journal, &first, sizeof first);
-    if (status || !is_head(&first) || first.id != im->sb.id || first.generation <= im->sb.generation) return status;
+    bool begins = is_head(&first) || memcmp(first.magic, HD_LIVE_MAGIC, sizeof first.magic) == 0;
+    if (status || !begins || first.id != im->sb.id || first.generation <= im->sb.generation) return status;
     return hd_fail(HD_ECORRUPT, "%s: the superblock of generation %" PRIu64 " is damaged", im->path, first.generation);
 }

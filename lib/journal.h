@@ -33,8 +33,8 @@ typedef struct hd_redo {
     uint64_t at;              /* in the extent, a multiple of 8 */
 } hd_redo;
 
-/* In mode process (mapped.h) there are no records. The journal begins with this instead, and it counts where generation
- * and id are the superblock's. */
+/* In mode process (mapped.h) there are no records. The journal begins with this instead, in its first three fields
+ * like a record, and it counts where generation and id are the superblock's. */
 #define HD_LIVE_MAGIC "HEDDLELV" /* 8 bytes */
 typedef struct hd_live {
     char magic[8];
@@ -74,6 +74,9 @@ hd_status hd_journal_read(hd_journal *j, hd_image *im);
 const hd_live *hd_journal_live(const hd_journal *j, const hd_image *im);
 /* The next record, if it follows batch `batch`; NULL: the journal ends here. */
 const hd_record *hd_journal_next(hd_journal *j, const hd_image *im, uint64_t batch);
+/* Whether a record of this generation is behind that end: what is there is no record that was being written, but one
+ * that is damaged. */
+bool hd_journal_goes_on(const hd_journal *j, const hd_image *im);
 /* A walk over a record: words that follow each other in an extent. */
 typedef struct hd_patch {
     uint32_t extent;
@@ -90,8 +93,8 @@ hd_patch hd_patch_before(const hd_record *record);
 /* The next run; false: there is none. Then run->left is 0, unless the record makes no sense. */
 bool hd_patch_next(hd_patch *run);
 
-/* HD_ECORRUPT: the other superblock is damaged, and the first record is of a later generation. So the other one was in
- * force. */
+/* HD_ECORRUPT: the other superblock is damaged, and the first record, or hd_live, is of a later generation. So the
+ * other one was in force. */
 hd_status hd_journal_check(hd_image *im);
 
 #endif

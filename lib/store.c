@@ -406,6 +406,8 @@ static hd_status replay(hd_table *t)
         x->did.records++;
         x->did.bytes += record->bytes;
     }
+    if (!status && hd_journal_goes_on(&x->journal, &x->image))
+        status = hd_fail(HD_ECORRUPT, "%s: the record behind batch %" PRIu64 " is damaged", x->image.path, x->batch);
     x->durable = x->batch;
     return status;
 }
