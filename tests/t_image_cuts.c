@@ -4,38 +4,24 @@
  * has all batches up to one, and that is none before the last that was promised. A write that fails makes the table one
  * to read. What one mode leaves the others open.
  */
+#include <errno.h>
+#include <fcntl.h>
+
 #include "lib/journal.h"
 #include "lib/table.h"
-#include "tests/trial.h"
+#include "tests/trials.h"
 
 /* ---- Cuts ------------------------------------------------------------------------------------ */
 
-static void cuts_on_ref(void) { trial_lives(life_shapes, LIFE_SHAPES, "ref", LIFE_CHANGES, test_times(8)); }
-static void cuts_on_host(void) { trial_lives(life_shapes, LIFE_SHAPES, "host", 12, test_times(8)); }
-static void cuts_on_device(void) { trial_lives(life_shapes, LIFE_SHAPES, "cuda", 12, test_times(8)); }
-static void recovery_repeats(void) { trial_recoveries(life_shapes, LIFE_SHAPES); }
+static void cuts_on_ref(void) { lives_all(life_shapes, LIFE_SHAPES, "ref", LIFE_CHANGES, test_times(8)); }
+static void cuts_on_host(void) { lives_all(life_shapes, LIFE_SHAPES, "host", 12, test_times(8)); }
+static void cuts_on_device(void) { lives_all(life_shapes, LIFE_SHAPES, "cuda", 12, test_times(8)); }
+static void recovery_repeats(void) { lives_recover(life_shapes, LIFE_SHAPES); }
 
 static void failing_calls(void)
 {
-    trial_failures(life_shapes, LIFE_SHAPES);
-    trial_failures(life_process_shapes, LIFE_PROCESS_SHAPES);
-}
-
-/* More values than there are free cells: cells that the file names, or of which the journal has bytes, are used again.
- */
-static hd_status churn(life *l, hd_table *t, world *w)
-{
-    enum { ITEMS = 300, BYTES = 40 };
-    static uint8_t value[ITEMS * BYTES];
-    static uint64_t key[ITEMS];
-    for (int i = 0; i < ITEMS; i++) {
-        uint64_t is = test_random(&l->random) & 0x7fff;
-        key[i] = test_below(&l->random, LIFE_KEYS / 2);
-        for (int at = 0; at < BYTES; at += 2) memcpy(value + i * BYTES + at, &is, 2);
-        w->value[key[i]] = (int64_t)is;
-    }
-    const hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = ITEMS, .key = key, .value = value };
-    return hd_run(t, &b);
+    lives_fail(life_shapes, LIFE_SHAPES);
+    lives_fail(life_process_shapes, LIFE_PROCESS_SHAPES);
 }
 
 /* What a store may forget before each change. */
@@ -47,23 +33,27 @@ static void forget(hd_store *x, forgotten what)
     if (bits) memset(bits, 0, (x->cells.n + 63) / 64 * sizeof *bits);
 }
 
+/* More values than there are free cells: cells that the file names, or of which the journal has bytes, are used again.
+ */
 static void live_of_cells(trial *x, uint64_t seed, forgotten what)
 {
-    static const shape wide = { "gphash, churn", { .design = "gphash", .capacity = 96, .value_bytes = 40 } };
+    const shape wide = { .name = "gphash, churn",
+                         .config = test_usual(.design = "gphash", .capacity = 96, .value_bytes = 40),
+                         .churns = true };
     life l;
     cuts c;
     hd_table *t = life_start(&l, &c, &wide, "ref", seed);
     for (int i = 0; i < 12; i++) {
         world w = l.after[l.changes];
-        t->store->seams.file.sync_bytes = test_below(&l.random, 2) ? 0 : UINT64_MAX;
+        t->store->seams.file.sync_bytes = hd_rng_below(&l.random, 2) ? 0 : UINT64_MAX;
         forget(t->store, what);
-        must(test_below(&l.random, 4) ? churn(&l, t, &w) : life_flip(&l, t, &w, wide.config.value_bytes));
+        must(hd_rng_below(&l.random, 4) ? life_batch(&l, t, &w) : life_flip(&l, t, &w, wide.config.value_bytes));
         l.after[++l.changes] = w;
         cuts_mark(&c, l.promised = l.changes);
     }
     life_kill(&c, t);
     test_case("%s: cuts of life %llu", wide.name, (ull)seed);
-    trial_cuts(x, &l, &c, 0, 4);
+    lives_cut(x, &l, &c, 0, 4);
     cuts_end(&c);
 }
 
@@ -74,31 +64,31 @@ static void cells_are_used_again(void)
 #else
     enum { LAST = CELLS_NAMED };
 #endif
-    trial x = { .random = 8 };
+    trial x = { .random = hd_rng_from(8) };
     for (uint64_t seed = 0; seed < test_times(8); seed++) live_of_cells(&x, seed, NOTHING);
     test_tried("cuts", x.tried, "files that a power cut may leave of cells that are used again");
-    for (forgotten what = LAST; what < FORGOTTEN; what++) {
-        trial wrong = { .random = 8, .expects = true };
-        for (uint64_t seed = 0; seed < 8 && !wrong.wrong; seed++) live_of_cells(&wrong, seed, what);
-        check(wrong.wrong > 0, "it does no harm to forget cells (%d)", (int)what);
+    for (int what = LAST; what < FORGOTTEN; what++) {
+        trial wrong = { .random = hd_rng_from(8), .expects = true };
+        for (uint64_t seed = 0; seed < 8 && !wrong.wrong; seed++) live_of_cells(&wrong, seed, (forgotten)what);
+        check(wrong.wrong > 0, "it does no harm to forget cells (%d)", what);
     }
 }
 
 static void journal_gets_room(void)
 {
-    static const shape wide = {
-        "gphash, wide", { .design = "gphash", .capacity = 40, .value_bytes = LIFE_WIDE, .layout = HD_LAYOUT_CELLS }
-    };
-    trial x = { .random = 4 };
+    const shape wide = { .name = "gphash, wide",
+                         .config = test_usual(.design = "gphash", .capacity = 40, .value_bytes = LIFE_WIDE,
+                                              .layout = HD_LAYOUT_CELLS) };
+    trial x = { .random = hd_rng_from(4) };
     life l;
     cuts c;
-    hd_table *t = life_start(&l, &c, &wide, "ref", 10);
+    hd_table *t = life_start(&l, &c, &wide, "ref", 13);
     life_live(&l, t, &c, 20);
     size_t from = c.events;
-    trial_larger_journal(&l, t, &c, LIFE_WIDE);
+    lives_larger_journal(&l, t, &c, LIFE_WIDE);
     life_live(&l, t, &c, 3);
     life_kill(&c, t);
-    trial_cuts(&x, &l, &c, from, 2);
+    lives_cut(&x, &l, &c, from, 2);
     test_tried("cuts", x.tried, "files that a power cut may leave of a journal that gets larger");
     cuts_end(&c);
 }
@@ -106,10 +96,10 @@ static void journal_gets_room(void)
 /* Growth that needs a larger journal, too. */
 static void journal_grows(void)
 {
-    static const shape large = {
-        "ovs, large", { .design = "ovs", .capacity = 3000, .value_bytes = 4, .ovs = { .segment_bytes = 4096 } }
-    };
-    trial x = { .random = 9 };
+    const shape large = { .name = "ovs, large",
+                          .config = test_usual(.design = "ovs", .capacity = 3000, .value_bytes = 4,
+                                               .ovs = { .segment_bytes = 4096 }) };
+    trial x = { .random = hd_rng_from(9) };
     life l;
     cuts c;
     hd_info info;
@@ -126,7 +116,7 @@ static void journal_grows(void)
     }
     check(c.file.size > 4 * bytes, "the file has not grown");
     life_kill(&c, t);
-    trial_cuts(&x, &l, &c, from, 4);
+    lives_cut(&x, &l, &c, from, 4);
     test_tried("cuts", x.tried, "files that a power cut may leave of growth");
     cuts_end(&c);
 }
@@ -158,6 +148,26 @@ static void journal_ends(void)
     cuts_end(&c);
 }
 
+/* Pages that are not in the file, lines that are mapped twice or not at all: the recorder objects, and calls fail from
+ * then on. */
+static void recorder_objects(void)
+{
+    static const uint64_t word = 1;
+    for (int what = 0; what < 3; what++) {
+        cuts c;
+        cuts_begin(&c, NULL);
+        const hd_file_seam *file = &c.seams.file;
+        int fd = file->open(file->self, "image", O_CREAT | O_EXCL | O_RDWR, 0666);
+        check(file->write_at(file->self, fd, &word, sizeof word, 0) == sizeof word && !c.wrong, "%s", c.wrong);
+        if (what == 0) check(!file->map(file->self, NULL, HD_IMAGE_PAGE, fd, 0), "there are pages");
+        for (int twice = 0; what == 1 && twice < 2; twice++) file->map_lines(file->self, HD_IMAGE_PAGE, fd);
+        if (what == 2) file->write_back(file->self, &word, sizeof word);
+        check(c.wrong, "nothing is wrong (%d)", what);
+        check(file->sync_data(file->self, fd) < 0 && errno == EIO, "calls go on (%d)", what);
+        cuts_end(&c);
+    }
+}
+
 /* What one mode leaves the others open, on any backend. */
 static void alternate(const shape *s)
 {
@@ -171,12 +181,12 @@ static void alternate(const shape *s)
     cuts_begin(&c, NULL);
     of.config.commit = HD_COMMIT_BATCH;
     for (uint64_t round = 0; round < 24; round++) {
-        of.config.durable = modes[test_below(&l.random, all)];
+        of.config.durable = modes[hd_rng_below(&l.random, all)];
         hd_table *t = life_open(&l, on[round % all], &c);
         life_compare(&l, t, l.promised);
-        life_live(&l, t, &c, test_below(&l.random, 9));
+        life_live(&l, t, &c, hd_rng_below(&l.random, 9));
         check(!l.failed, "%s", hd_why());
-        if (test_below(&l.random, 4))
+        if (hd_rng_below(&l.random, 4))
             life_kill(&c, t);
         else
             hd_close(t);
@@ -195,8 +205,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         unit(cells_are_used_again), unit(cuts_on_ref),       unit(cuts_on_host),     unit(cuts_on_device),
         unit(journal_grows),        unit(journal_gets_room), unit(recovery_repeats), unit(failing_calls),
-        unit(journal_ends),         unit(modes_alternate),
+        unit(journal_ends),         unit(modes_alternate),   unit(recorder_objects),
     };
-    fake_init(&life_device);
+    lives_init();
     return test_run(tests);
 }

@@ -6,9 +6,10 @@
  */
 #include <stdlib.h>
 
+#include "judge/trial.h"
 #include "lib/journal.h"
 #include "lib/table.h"
-#include "tests/life.h"
+#include "tests/lives.h"
 
 /* ---- Damaged files --------------------------------------------------------------------------- */
 
@@ -29,60 +30,37 @@ static bool is_refused(const life *l, const cuts_file *damaged)
     return status != HD_OK;
 }
 
-/* How many bytes the superblock names; behind these is space that was given up. */
-static uint64_t bytes_of(const cuts_file *f) { return life_superblock(f->bytes).file_bytes; }
-
-static uint64_t damage_file(const life *l, const cuts_file *good)
+/* Both superblocks are damaged, or there are bytes behind the table. */
+static void damage_file(const life *l, const cuts_file *good)
 {
-    uint64_t refused = 0, random = 1;
-    cuts_file bad = cuts_copy(good);
-    for (size_t word = 0; word < HD_IMAGE_BLOCKS; word += 8) {
-        size_t at = word + test_below(&random, 8);
-        uint8_t bit = (uint8_t)(1u << test_below(&random, 8));
-        test_case("%s: byte %zu has another bit", l->of->name, at);
-        bad.bytes[at] ^= bit;
-        refused += is_refused(l, &bad);
-        bad.bytes[at] ^= bit;
-    }
-    for (size_t block = 0; block < 2; block++) { /* both, in the same place */
-        test_case("%s: both superblocks are damaged", l->of->name);
-        bad.bytes[block * HD_IMAGE_PAGE + 100] ^= 1;
-    }
+    cuts_file bad = life_copy(good), wide = life_copy(good);
+    test_case("%s: both superblocks are damaged", l->of->name);
+    for (size_t block = 0; block < 2; block++) bad.bytes[block * HD_IMAGE_PAGE + 100] ^= 1; /* in the same place */
     check(is_refused(l, &bad), "a file without a superblock was opened");
-    free(bad.bytes);
-    for (size_t bytes = 0; bytes < good->size; bytes += 1 + (size_t)test_below(&random, 700)) {
-        cuts_file cut = cuts_copy(good);
-        cut.size = bytes;
-        test_case("%s: the first %zu of %zu bytes", l->of->name, bytes, good->size);
-        if (bytes > HD_IMAGE_SECTOR && bytes < bytes_of(good))
-            check(is_refused(l, &cut), "a file that was cut short was opened");
-        free(cut.bytes);
-    }
-    cuts_file wide = cuts_copy(good);
     wide.bytes = (uint8_t *)realloc(wide.bytes, wide.room = wide.size + 5000);
     memset(wide.bytes + wide.size, 0xee, 5000);
     wide.size += 5000;
     test_case("%s: 5000 bytes more", l->of->name);
     check(!is_refused(l, &wide), "a file that is too long: %s", hd_why());
+    free(bad.bytes);
     free(wide.bytes);
-    return refused;
 }
 
 static void damaged_files(void)
 {
-    uint64_t files = 0, refused = 0;
-    for (size_t s = 0; s < LIFE_SHAPES; s++)
-        for (uint64_t changes = 0; changes <= LIFE_CHANGES; changes += 9, files++) {
+    trial x = { .random = hd_rng_from(1) };
+    for (size_t s = 0; s <= LIFE_SHAPES; s++) /* the last one in mode process */
+        for (uint64_t changes = 0; changes <= LIFE_CHANGES; changes += 20) {
             life l;
-            cuts c;
-            hd_table *t = life_start(&l, &c, &life_shapes[s], "ref", 77 + changes);
-            life_live(&l, t, &c, changes);
-            life_kill(&c, t);
-            refused += damage_file(&l, &c.file);
-            cuts_end(&c);
+            cuts_file left;
+            const shape *of = s < LIFE_SHAPES ? &life_shapes[s] : &life_process_shapes[0];
+            test_case("%s, after %llu changes", of->name, (ull)changes);
+            trial_damage(&x, &l, of, 77 + changes, changes, &left);
+            check(!x.wrong, "%s", x.why);
+            damage_file(&l, &left);
+            free(left.bytes);
         }
-    test_tried("snapshots", files * HD_IMAGE_BLOCKS / 8, "damaged superblocks, of which %llu were refused",
-               (ull)refused);
+    test_tried("snapshots", x.tried, "damaged files of tables, of which %llu were refused", (ull)x.refused);
 }
 
 static void set_sums(hd_superblock *sb)
@@ -230,6 +208,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { unit(damaged_files), unit(forged_files), unit(other_files),
                                         unit(refused_configs), unit(configs_of_files) };
-    fake_init(&life_device);
+    lives_init();
     return test_run(tests);
 }

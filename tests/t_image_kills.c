@@ -12,7 +12,7 @@
 #include "lib/journal.h"
 #include "lib/table.h"
 #include "tests/faulty.h"
-#include "tests/life.h"
+#include "tests/lives.h"
 
 /* ---- One file -------------------------------------------------------------------------------- */
 
@@ -66,7 +66,7 @@ static void loaded(void)
     for (int open = 0; open < 2; open++) {
         must(hd_open(&config, &t));
         if (!open) must(hd_load(t, path, NULL));
-        life_look(t, &w);
+        must(life_look(t, &w));
         check(memcmp(&w, &l.after[l.changes], sizeof w) == 0, "the file has something else than the snapshot");
         hd_close(t);
     }
@@ -207,7 +207,7 @@ static void judge_left(kills *x, hd_table *t)
     must(hd_table_info(t, &info));
     uint64_t is = info.image.durable_batch, next = is == promised && is < had->changes ? is + 1 : is, size, there = 0;
     check(is == promised || is == promised + 1, "it has %llu changes, and %llu were promised", (ull)is, (ull)promised);
-    life_look(t, &w);
+    must(life_look(t, &w));
     for (uint64_t k = 0; k < LIFE_KEYS; k++) {
         check(w.value[k] == had->after[is].value[k] || w.value[k] == had->after[next].value[k],
               "after %llu changes key %llu has %lld, not %lld or %lld", (ull)is, (ull)k, (long long)w.value[k],
@@ -288,6 +288,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { unit(killed), unit(killed_in_process), unit(one_table_of_a_file),
                                         unit(loaded) };
-    fake_init(&life_device);
+    lives_init();
     return test_run(tests);
 }

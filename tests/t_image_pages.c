@@ -10,7 +10,7 @@
 
 #include "lib/journal.h"
 #include "lib/table.h"
-#include "tests/life.h"
+#include "tests/lives.h"
 
 /* ---- On a device ----------------------------------------------------------------------------- */
 
@@ -29,7 +29,9 @@ static void files_on_a_device(void)
         { HD_INDEX_NEAR, HD_DURABLE_PROCESS, "file system in memory" },
     };
     for (size_t i = 0; i < sizeof opens / sizeof *opens; i++) {
-        shape of = { "device", { .design = "gphash", .capacity = 48, .value_bytes = 4 } };
+        const shape of = { .name = "device",
+                           .config = test_usual(.design = "gphash", .capacity = 48, .value_bytes = 4),
+                           .device = &life_device.seam };
         cuts c;
         hd_table *t;
         hd_info info;
@@ -134,12 +136,11 @@ static void marked_pages(void)
         uint64_t most;
     } tables[] = { { 8, HD_LAYOUT_INLINE, 2 }, { 5000, HD_LAYOUT_CELLS, 5 }, { 16, HD_LAYOUT_CELLS, 3 } };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        const shape of = { "near",
-                           { .design = "gphash",
-                             .capacity = 1200,
-                             .value_bytes = tables[i].value_bytes,
-                             .layout = tables[i].layout,
-                             .gphash = { .index = HD_INDEX_NEAR } } };
+        const shape of = { .name = "near",
+                           .config =
+                               test_usual(.design = "gphash", .capacity = 1200, .value_bytes = tables[i].value_bytes,
+                                          .layout = tables[i].layout, .gphash = { .index = HD_INDEX_NEAR }),
+                           .device = &life_device.seam };
         hd_config c = life_config(&of, "cuda", NULL);
         hd_table *t;
         hd_info info;
@@ -207,6 +208,6 @@ static void unmarked_pages(void)
 int main(void)
 {
     const struct CMUnitTest tests[] = { unit(marked_pages), unit(unmarked_pages), unit(files_on_a_device) };
-    fake_init(&life_device);
+    lives_init();
     return test_run(tests);
 }

@@ -6,32 +6,34 @@
  */
 #include "base/lines.h"
 #include "tests/faulty.h"
-#include "tests/trial.h"
+#include "tests/trials.h"
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-/* clang-format off */
 #define IN_LINE(name_) .design = name_, .durable = HD_DURABLE_LINE
-static const shape shapes[] = {
-    { "gphash, line",       { IN_LINE("gphash"), .capacity = 48, .value_bytes = 4 } },
-    { "gphash cells, line", { IN_LINE("gphash"), .capacity = 48, .value_bytes = 8, .layout = HD_LAYOUT_CELLS } },
-    { "gphash wide, line",  { IN_LINE("gphash"), .capacity = 48, .value_bytes = 40, .commit = HD_COMMIT_CALL } },
-    { "ovs, line",          { IN_LINE("ovs"), .capacity = 96, .value_bytes = 4, .ovs = { .segment_bytes = 256 } } },
-    { "ovs ranges, line",   { IN_LINE("ovs"), .capacity = 64, .value_bytes = 4, .commit = HD_COMMIT_CALL,
-                              .ovs = { .segment_bytes = 128, .partition = HD_PARTITION_RANGE, .copy_bytes = 64 } } },
-    { "hive, line",         { IN_LINE("hive"), .capacity = 64, .value_bytes = 4, .slots = 8 } },
+static shape shapes[] = {
+    { .name = "gphash, line", .config = { IN_LINE("gphash"), .capacity = 48, .value_bytes = 4 } },
+    { .name = "gphash cells, line",
+      .config = { IN_LINE("gphash"), .capacity = 48, .value_bytes = 8, .layout = HD_LAYOUT_CELLS } },
+    { .name = "gphash wide, line",
+      .config = { IN_LINE("gphash"), .capacity = 48, .value_bytes = 40, .commit = HD_COMMIT_CALL } },
+    { .name = "ovs, line",
+      .config = { IN_LINE("ovs"), .capacity = 96, .value_bytes = 4, .ovs = { .segment_bytes = 256 } } },
+    { .name = "ovs ranges, line",
+      .config = { IN_LINE("ovs"), .capacity = 64, .value_bytes = 4, .commit = HD_COMMIT_CALL,
+                  .ovs = { .segment_bytes = 128, .partition = HD_PARTITION_RANGE, .copy_bytes = 64 } } },
+    { .name = "hive, line", .config = { IN_LINE("hive"), .capacity = 64, .value_bytes = 4, .slots = 8 } },
 };
-/* clang-format on */
 enum { SHAPES = sizeof shapes / sizeof *shapes, CELLS = 1 /* a shape */ };
 
 /* Of changes: short runs make half. */
 static uint64_t changes(uint64_t most) { return test_is_long() ? most : most / 2; }
 
-static void cuts_on_ref(void) { trial_lives(shapes, SHAPES, "ref", changes(LIFE_CHANGES), test_times(8)); }
-static void cuts_on_host(void) { trial_lives(shapes, SHAPES, "host", changes(12), test_times(8)); }
-static void cuts_on_device(void) { trial_lives(shapes, SHAPES, "cuda", changes(12), test_times(8)); }
-static void recovery_repeats(void) { trial_recoveries(shapes, SHAPES); }
-static void failing_calls(void) { trial_failures(shapes, SHAPES); }
+static void cuts_on_ref(void) { lives_all(shapes, SHAPES, "ref", changes(LIFE_CHANGES), test_times(8)); }
+static void cuts_on_host(void) { lives_all(shapes, SHAPES, "host", changes(12), test_times(8)); }
+static void cuts_on_device(void) { lives_all(shapes, SHAPES, "cuda", changes(12), test_times(8)); }
+static void recovery_repeats(void) { lives_recover(shapes, SHAPES); }
+static void failing_calls(void) { lives_fail(shapes, SHAPES); }
 
 /* ---- Larger files ---------------------------------------------------------------------------- */
 
@@ -39,15 +41,16 @@ static void failing_calls(void) { trial_failures(shapes, SHAPES); }
 static void file_gets_larger(void)
 {
     const uint32_t bytes = test_is_long() ? LIFE_WIDE : LIFE_WIDE / 4;
-    const shape wide = { "gphash, wide", { IN_LINE("gphash"), .capacity = 40, .value_bytes = bytes } };
-    trial x = { .random = 4 };
+    const shape wide = { .name = "gphash, wide",
+                         .config = test_usual(IN_LINE("gphash"), .capacity = 40, .value_bytes = bytes) };
+    trial x = { .random = hd_rng_from(4) };
     life l;
     cuts c;
     hd_info info;
     hd_table *t = life_start(&l, &c, &wide, "ref", 10);
     life_live(&l, t, &c, 20);
     size_t from = c.events;
-    trial_larger_journal(&l, t, &c, bytes);
+    lives_larger_journal(&l, t, &c, bytes);
     const uint64_t had = life_superblock(c.file.bytes).file_bytes;
     must(hd_table_info(t, &info));
     must(hd_grow(t, 2 * info.buckets));
@@ -56,7 +59,7 @@ static void file_gets_larger(void)
     life_live(&l, t, &c, 3);
     check(life_superblock(c.file.bytes).file_bytes > had, "the file has not grown");
     life_kill(&c, t);
-    trial_cuts(&x, &l, &c, from, 2);
+    lives_cut(&x, &l, &c, from, 2);
     test_tried("cuts", x.tried, "files that a power cut may leave of a file that gets larger");
     cuts_end(&c);
 }
@@ -66,7 +69,7 @@ static void file_gets_larger(void)
 static void cells_come_back(void)
 {
     enum { N = 3000 };
-    trial x = { .random = 6 };
+    trial x = { .random = hd_rng_from(6) };
     life l;
     cuts c;
     static uint64_t key[N], value[N];
@@ -75,8 +78,8 @@ static void cells_come_back(void)
     for (uint64_t round = 0; round < 3; round++) {
         world w = l.after[l.changes];
         for (uint64_t i = 0; i < N; i++) {
-            key[i] = test_below(&x.random, 40);
-            value[i] = (test_random(&x.random) & 0x7fff) * 0x0001000100010001;
+            key[i] = hd_rng_below(&x.random, 40);
+            value[i] = (hd_rng_next(&x.random) & 0x7fff) * 0x0001000100010001;
         }
         hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, N, key, value, outcome);
         must(hd_run(t, &b));
@@ -86,7 +89,7 @@ static void cells_come_back(void)
         cuts_mark(&c, l.promised = l.changes);
     }
     life_kill(&c, t);
-    trial_cuts(&x, &l, &c, 0, 64);
+    lives_cut(&x, &l, &c, 0, 64);
     test_tried("cuts", x.tried, "files that a power cut may leave of batches that use cells twice");
     cuts_end(&c);
 }
@@ -113,14 +116,14 @@ static bool die_at(const shape *s, uint64_t at, trial *x)
     cuts_mark(&c, l.promised = l.changes);
     life_live(&l, t, &c, 3);
     life_kill(&c, t);
-    trial_cuts(x, &l, &c, from, 2);
+    lives_cut(x, &l, &c, from, 2);
     cuts_end(&c);
     return died;
 }
 
 static void killed(void)
 {
-    trial x = { .random = 12 };
+    trial x = { .random = hd_rng_from(12) };
     uint64_t deaths = 0;
     for (size_t s = 0; s < SHAPES; s++)
         for (uint64_t at = 1 + s; die_at(&shapes[s], at, &x); at += 29) deaths++;
@@ -145,7 +148,7 @@ static bool keeps(const cuts *c, uint64_t offset)
 /* A life in which something is left out; PARTS: fences. Returns how many of the files that are left are wrong. */
 static uint64_t wrong_without(int out, uint64_t *tried)
 {
-    trial x = { .random = 5, .expects = true };
+    trial x = { .random = hd_rng_from(5), .expects = true };
     life l;
     cuts c;
     life_begin(&l, &shapes[0], "ref", 3);
@@ -156,7 +159,7 @@ static uint64_t wrong_without(int out, uint64_t *tried)
     hd_table *t = life_open(&l, l.backend, &c);
     life_live(&l, t, &c, LIFE_CHANGES);
     life_kill(&c, t);
-    trial_cuts(&x, &l, &c, 0, 2);
+    lives_cut(&x, &l, &c, 0, 2);
     cuts_end(&c);
     *tried += x.tried;
     return x.wrong;
@@ -221,6 +224,7 @@ int main(void)
         unit(cells_come_back), unit(killed),       unit(recovery_repeats),    unit(failing_calls),
         unit(all_are_needed),  unit(lines_stay),   unit(files_of_the_system),
     };
-    fake_init(&life_device);
+    lives_init();
+    lives_complete(shapes, SHAPES);
     return test_run(tests);
 }

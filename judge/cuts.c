@@ -2,7 +2,7 @@
  *
  * cuts.c - see cuts.h.
  */
-#include "tests/cuts.h"
+#include "judge/cuts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,36 +18,61 @@ enum {
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
-static void put(cuts_file *f, uint64_t offset, const uint8_t *data, size_t bytes)
+static const char no_memory[] = "no memory";
+
+/* More room for an array that a program fills: twice as much as it needs. */
+static bool grow(void **p, size_t *room, size_t needs, size_t element)
+{
+    if (needs <= *room) return true;
+    void *more = realloc(*p, 2 * needs * element);
+    if (!more) return false; /* GCOVR_EXCL_LINE: no test takes all memory */
+    *p = more;
+    *room = 2 * needs;
+    return true;
+}
+
+static bool put(cuts_file *f, uint64_t offset, const uint8_t *data, size_t bytes)
 {
     size_t end = (size_t)offset + bytes;
-    if (end > f->room) {
-        f->bytes = (uint8_t *)realloc(f->bytes, 2 * end);
-        check(f->bytes, "no memory");
-        f->room = 2 * end;
-    }
+    void *p = f->bytes;
+    if (!grow(&p, &f->room, end, 1)) return false;
+    f->bytes = (uint8_t *)p;
     if (end > f->size) memset(f->bytes + f->size, 0, end - f->size);
     if (end > f->size) f->size = end;
     if (bytes) memcpy(f->bytes + offset, data, bytes);
+    return true;
 }
 
-cuts_file cuts_copy(const cuts_file *f)
+bool cuts_copy(cuts_file *to, const cuts_file *f)
 {
-    cuts_file copy = { .there = f->there };
-    put(&copy, 0, f->bytes, f->size);
-    return copy;
+    *to = (cuts_file){ .there = f->there };
+    return put(to, 0, f->bytes, f->size);
+}
+
+/* The first thing that is wrong. */
+static void object(cuts *c, const char *what)
+{
+    if (!c->wrong) c->wrong = what;
+}
+
+static void put_now(cuts *c, uint64_t offset, const uint8_t *data, size_t bytes)
+{
+    if (!put(&c->file, offset, data, bytes)) object(c, no_memory);
 }
 
 static void record(cuts *c, cuts_kind kind, uint64_t offset, const void *data, size_t bytes)
 {
-    if (c->events == c->room) {
-        c->room = c->room ? 2 * c->room : 64;
-        c->event = (cuts_event *)realloc(c->event, c->room * sizeof *c->event);
-        check(c->event, "no memory");
+    void *all = c->event, *copy = data && bytes ? malloc(bytes) : NULL;
+    if ((data && bytes && !copy) || !grow(&all, &c->room, c->events + 1, sizeof *c->event)) {
+        /* GCOVR_EXCL_START: no test takes all memory */
+        free(copy);
+        object(c, no_memory);
+        return;
+        /* GCOVR_EXCL_STOP */
     }
-    cuts_event *e = &c->event[c->events++];
-    *e = (cuts_event){ kind, offset, bytes, NULL };
-    if (data && bytes) e->data = (uint8_t *)memcpy(test_alloc(bytes, 1), data, bytes);
+    c->event = (cuts_event *)all;
+    c->event[c->events++] = (cuts_event){ kind, offset, bytes, (uint8_t *)copy };
+    if (copy) memcpy(copy, data, bytes);
 }
 
 void cuts_mark(cuts *c, uint64_t number) { record(c, CUTS_MARK, number, NULL, 0); }
@@ -59,7 +84,7 @@ static int failed_with(int why) { return errno = why, -1; }
 /* Whether this call fails. bytes: of a transfer, which may become short; NULL: it is none. */
 static bool fails(cuts *c, const char *call, size_t *bytes)
 {
-    if (c->dead) return errno = EIO, true;
+    if (c->dead || c->wrong) return errno = EIO, true;
     if (++c->calls != c->fail_at) return false;
     if (!bytes && (c->fail_with == CUTS_SHORT || c->fail_with == EINTR)) return false;
     c->failed = call;
@@ -86,7 +111,7 @@ static void take_stores(cuts *c)
 {
     for (int i = 0; i < PAGES; i++) {
         const cuts_pages *p = &c->pages[i];
-        if (p->at) put(&c->file, p->offset, p->at, p->bytes);
+        if (p->at) put_now(c, p->offset, p->at, p->bytes);
     }
 }
 
@@ -95,10 +120,14 @@ static void *cuts_map(void *self, void *at, size_t bytes, int fd, uint64_t offse
     cuts *c = (cuts *)self;
     if (fd >= 0 && fails(c, "map", NULL)) return NULL;
     uint8_t *p = at ? (uint8_t *)at : (uint8_t *)hd_seams_os.file.map(NULL, NULL, bytes, -1, 0);
-    if (fd < 0) return p;
+    if (fd < 0 || !p) return p;
     int i = 0;
     while (i < PAGES && c->pages[i].at) i++;
-    check(i < PAGES && offset + bytes <= c->file.size, "pages that are not in the file, or too many");
+    if (i == PAGES || offset + bytes > c->file.size) {
+        object(c, "pages that are not in the file are mapped, or too many");
+        if (!at) hd_seams_os.file.unmap(NULL, p, bytes);
+        return errno = EIO, NULL;
+    }
     c->pages[i] = (cuts_pages){ p, bytes, offset };
     return memcpy(p, c->file.bytes + offset, bytes);
 }
@@ -115,7 +144,7 @@ static void note_words(cuts *c, size_t from, size_t end)
         for (to = from; to < end && memcmp(is + to, was + to, WORD) != 0;) to += WORD;
         if (to > from) {
             record(c, CUTS_STORE, from, is + from, to - from);
-            put(&c->file, from, is + from, to - from);
+            put_now(c, from, is + from, to - from);
         }
         to += WORD;
     }
@@ -150,19 +179,21 @@ static void *cuts_map_lines(void *self, size_t bytes, int fd)
     (void)fd;
     if (fails(c, "map_lines", NULL)) return NULL;
     size_t there = bytes < c->file.size ? bytes : c->file.size;
-    check(!c->lines.at, "lines are mapped twice");
-    c->lines = (cuts_pages){ (uint8_t *)hd_seams_os.file.map(NULL, NULL, bytes, -1, 0), there / WORD * WORD, 0 };
+    if (c->lines.at) object(c, "lines are mapped twice");
+    uint8_t *p = (uint8_t *)hd_seams_os.file.map(NULL, NULL, bytes, -1, 0);
+    if (!p) return NULL;
+    c->lines = (cuts_pages){ p, there / WORD * WORD, 0 };
     c->lines_used = true;
-    if (there) memcpy(c->lines.at, c->file.bytes, there);
-    return c->lines.at;
+    if (there) memcpy(p, c->file.bytes, there);
+    return p;
 }
 
 static void cuts_write_back(void *self, const void *p, size_t bytes)
 {
     cuts *c = (cuts *)self;
     const uint64_t at = (uint64_t)((const uint8_t *)p - c->lines.at), from = at / CUTS_LINE * CUTS_LINE;
-    check(c->lines.at && at + bytes <= c->lines.bytes, "lines that are not mapped are written back");
-    if (!lives_on(c)) return;
+    if (!c->lines.at || at + bytes > c->lines.bytes) object(c, "lines that are not mapped are written back");
+    if (!lives_on(c) || c->wrong) return;
     note_words(c, (size_t)at / WORD * WORD, (size_t)(at + bytes + WORD - 1) / WORD * WORD);
     if (!c->keeps || !c->keeps(c, from))
         record(c, CUTS_BACK, from, NULL, (size_t)(at + bytes - from + CUTS_LINE - 1) / CUTS_LINE * CUTS_LINE);
@@ -206,7 +237,7 @@ static ptrdiff_t cuts_write_at(void *self, int fd, const void *p, size_t bytes, 
     (void)fd;
     if (fails(c, "write_at", &bytes)) return -1;
     note_stores(c);
-    put(&c->file, offset, (const uint8_t *)p, bytes);
+    put_now(c, offset, (const uint8_t *)p, bytes);
     record(c, CUTS_WRITE, offset, p, bytes);
     if (c->lines.at && offset < c->lines.bytes)
         memcpy(c->lines.at + offset, p, bytes < c->lines.bytes - offset ? bytes : c->lines.bytes - (size_t)offset);
@@ -271,13 +302,12 @@ static int cuts_unlink(void *self, const char *path)
 void cuts_begin(cuts *c, const cuts_file *start)
 {
     memset(c, 0, sizeof *c);
-    if (start) c->start = cuts_copy(start);
-    if (start) c->file = cuts_copy(start);
+    if (start && !(cuts_copy(&c->start, start) && cuts_copy(&c->file, start))) object(c, no_memory);
     for (size_t at = 0, n; start && at < start->later_bytes; at += n) {
         n = start->later_bytes - at < WORD ? start->later_bytes - at : WORD;
         bool same = at + n <= c->file.size && memcmp(c->file.bytes + at, start->later + at, n) == 0;
         if (!same) record(c, CUTS_STORE, at, start->later + at, n);
-        if (!same) put(&c->file, at, start->later + at, n);
+        if (!same) put_now(c, at, start->later + at, n);
     }
     c->seams = hd_seams_os;
     c->seams.file = (hd_file_seam){ .open = cuts_open_file,
@@ -329,23 +359,26 @@ typedef struct point {
     bool *there;                     /* (opens) which are, in the file that is tried */
     size_t torn, torn_at;            /* of these, one that is there up to a byte; torn_at 0: none */
     bool named, may_lack_name, anew; /* anew: what it was at first is gone */
-    uint64_t mark, tried;
+    cuts_cut how;
+    uint64_t tried;
     cuts_try *try_it;
     void *context;
+    bool over, lacks_memory; /* over: no other file is to be tried */
 } point;
+
+static void lack_memory(point *p) { p->over = p->lacks_memory = true; }
 
 static void add_units(point *p, const cuts_event *e)
 {
     const size_t of = e->kind == CUTS_STORE ? (size_t)WORD : (size_t)CUTS_SECTOR;
-    for (size_t at = 0, n; at < e->bytes; at += n) {
+    for (size_t at = 0, n; at < e->bytes && !p->over; at += n) {
+        void *units = p->unit;
         n = of - (size_t)((e->offset + at) % of);
         if (n > e->bytes - at) n = e->bytes - at;
-        if (p->units == p->room) {
-            p->room = p->room ? 2 * p->room : 256;
-            p->unit = (part *)realloc(p->unit, p->room * sizeof *p->unit);
-            check(p->unit, "no memory");
-        }
-        p->unit[p->units++] = (part){ e->offset + at, e->data + at, n, e->kind == CUTS_STORE, false, false, false };
+        if (!grow(&units, &p->room, p->units + 1, sizeof *p->unit)) lack_memory(p);
+        p->unit = (part *)units;
+        if (!p->over)
+            p->unit[p->units++] = (part){ e->offset + at, e->data + at, n, e->kind == CUTS_STORE, false, false, false };
     }
 }
 
@@ -377,11 +410,12 @@ static void find_units(point *p, size_t end)
         if (e->kind == CUTS_CREATE) p->may_lack_name = p->named = true;
         if (e->kind == CUTS_FOLDER) p->may_lack_name = false;
         if (e->kind == CUTS_UNLINK) p->anew = true, p->named = false, p->units = since = 0;
-        if (e->kind == CUTS_MARK) p->mark = e->offset;
+        if (e->kind == CUTS_MARK) p->how.mark = e->offset;
     }
-    p->open = (size_t *)test_alloc(p->units + 1, sizeof *p->open);
-    p->there = (bool *)test_alloc(p->units + 1, sizeof *p->there);
-    for (size_t u = since; u < p->units; u++)
+    p->open = (size_t *)calloc(p->units + 1, sizeof *p->open);
+    p->there = (bool *)calloc(p->units + 1, sizeof *p->there);
+    if (!p->open || !p->there) lack_memory(p);
+    for (size_t u = since; u < p->units && !p->over; u++)
         if (!p->unit[u].sure) p->open[p->opens++] = u;
     p->since = since;
 }
@@ -390,29 +424,40 @@ static void find_units(point *p, size_t end)
 static void make_base(point *p)
 {
     const cuts_file none = { .there = false };
-    p->base = cuts_copy(p->anew ? &none : &p->c->start);
-    for (size_t u = 0; u < p->since; u++) put(&p->base, p->unit[u].offset, p->unit[u].data, p->unit[u].bytes);
+    bool made = cuts_copy(&p->base, p->anew ? &none : &p->c->start);
+    for (size_t u = 0; u < p->since && made; u++)
+        made = put(&p->base, p->unit[u].offset, p->unit[u].data, p->unit[u].bytes);
+    if (!made) lack_memory(p);
+}
+
+/* The units that are open, as p->there has them; all: as if all were there. */
+static bool make_file(point *p, cuts_file *left, bool all)
+{
+    bool made = cuts_copy(left, &p->base);
+    size_t o = 0;
+    p->how.lost = 0;
+    for (size_t u = p->since; u < p->units && made; u++) {
+        const part *is = &p->unit[u];
+        bool is_open = o < p->opens && p->open[o] == u, torn = is_open && p->torn_at && p->torn == o && !is->stored;
+        bool lost = is_open && !all && (!p->there[o] || torn);
+        if (lost && p->how.lost++ == 0) p->how.first = is->offset;
+        if (!lost || torn) made = put(left, is->offset, is->data, torn && !all ? p->torn_at : is->bytes);
+        o += is_open;
+    }
+    return made;
 }
 
 static void try_one(point *p)
 {
-    cuts_file left = cuts_copy(&p->base), later = { .there = false };
-    size_t o = 0;
-    for (size_t u = p->since; u < p->units; u++) {
-        bool is_open = o < p->opens && p->open[o] == u,
-             torn = is_open && p->torn_at && p->torn == o && !p->unit[u].stored;
-        size_t bytes = torn ? p->torn_at : p->unit[u].bytes;
-        if (!is_open || p->there[o]) put(&left, p->unit[u].offset, p->unit[u].data, bytes);
-        o += is_open;
-    }
-    if (p->c->lines_used && p->opens && p->tried % LAGS == 0) {
-        later = cuts_copy(&p->base);
-        for (size_t u = p->since; u < p->units; u++) put(&later, p->unit[u].offset, p->unit[u].data, p->unit[u].bytes);
-        left.later = later.bytes;
-        left.later_bytes = later.size;
-    }
+    cuts_file left = { .there = false }, later = { .there = false };
+    if (p->over) return;
+    bool sees = p->c->lines_used && p->opens && p->tried % LAGS == 0;
+    if (sees && !make_file(p, &later, true)) lack_memory(p);
+    if (!make_file(p, &left, false)) lack_memory(p);
+    left.later = later.bytes;
+    left.later_bytes = later.size;
     left.there = p->named;
-    p->try_it(p->context, &left, p->mark);
+    if (!p->over) p->over = !p->try_it(p->context, &left, &p->how);
     p->tried++;
     free(left.bytes);
     free(later.bytes);
@@ -438,50 +483,56 @@ static void try_kinds(point *p)
     try_range(p, 0, p->opens, true);
 }
 
-static void try_random(point *p, uint64_t random, uint64_t *seed)
+static void try_random(point *p, uint64_t random, hd_rng *chance)
 {
     for (uint64_t i = 0; i < random; i++) {
-        for (size_t o = 0; o < p->opens; o++) p->there[o] = test_below(seed, 2);
-        p->torn = (size_t)test_below(seed, p->opens);
-        p->torn_at = i % 2 ? 1 + (size_t)test_below(seed, p->unit[p->open[p->torn]].bytes) : 0;
+        for (size_t o = 0; o < p->opens; o++) p->there[o] = hd_rng_below(chance, 2);
+        p->torn = (size_t)hd_rng_below(chance, p->opens);
+        p->torn_at = i % 2 ? 1 + (size_t)hd_rng_below(chance, p->unit[p->open[p->torn]].bytes) : 0;
         if (p->torn_at) p->there[p->torn] = true;
         try_one(p);
     }
     p->torn_at = 0;
 }
 
-static uint64_t try_point(const cuts *c, size_t end, uint64_t random, uint64_t *seed, cuts_try *try_it, void *context)
+static void try_nameless(point *p)
 {
-    point p = { .c = c, .try_it = try_it, .context = context };
-    find_units(&p, end);
-    make_base(&p);
-    for (uint64_t set = 0; p.opens <= ALL_OF && set < 1ull << p.opens; set++) {
-        for (size_t o = 0; o < p.opens; o++) p.there[o] = set >> o & 1;
-        try_one(&p);
+    const cuts_file none = { .there = false };
+    const cuts_cut how = { .event = p->how.event, .mark = p->how.mark, .nameless = true };
+    if (!p->over) p->over = !p->try_it(p->context, &none, &how);
+    p->tried++;
+}
+
+/* False: no other point is to be tried. */
+static bool try_point(point *p, size_t end, uint64_t random, hd_rng *chance)
+{
+    p->how.event = end;
+    find_units(p, end);
+    p->how.open = p->opens;
+    make_base(p);
+    for (uint64_t set = 0; p->opens <= ALL_OF && set < 1ull << p->opens && !p->over; set++) {
+        for (size_t o = 0; o < p->opens; o++) p->there[o] = set >> o & 1;
+        try_one(p);
     }
-    if (p.opens > ALL_OF) try_kinds(&p);
-    if (p.opens) try_random(&p, random, seed);
-    if (p.may_lack_name) {
-        const cuts_file none = { .there = false };
-        try_it(context, &none, p.mark);
-        p.tried++;
-    }
-    free(p.unit);
-    free(p.base.bytes);
-    free(p.open);
-    free(p.there);
-    return p.tried;
+    if (p->opens > ALL_OF) try_kinds(p);
+    if (p->opens && !p->over) try_random(p, random, chance);
+    if (p->may_lack_name) try_nameless(p);
+    free(p->unit);
+    free(p->base.bytes);
+    free(p->open);
+    free(p->there);
+    return !p->over;
 }
 
 /* A cut between two writes or stores leaves what one just before the next sync or fence may leave, and no mark comes
  * between. */
-uint64_t cuts_each(const cuts *c, size_t from, uint64_t random, uint64_t *seed, cuts_try *try_it, void *context)
+const char *cuts_each(const cuts *c, size_t from, uint64_t random, hd_rng *chance, cuts_try *try_it, void *context)
 {
-    uint64_t tried = 0;
-    for (size_t end = from; end <= c->events; end++) {
+    for (size_t end = from; end <= c->events && !c->wrong; end++) {
         cuts_kind next = end < c->events ? c->event[end].kind : CUTS_SYNC;
-        if (next != CUTS_WRITE && next != CUTS_CREATE && next != CUTS_STORE && next != CUTS_BACK)
-            tried += try_point(c, end, random, seed, try_it, context);
+        if (next == CUTS_WRITE || next == CUTS_CREATE || next == CUTS_STORE || next == CUTS_BACK) continue;
+        point p = { .c = c, .try_it = try_it, .context = context };
+        if (!try_point(&p, end, random, chance)) return p.lacks_memory ? no_memory : NULL;
     }
-    return tried;
+    return c->wrong;
 }

@@ -2,52 +2,30 @@
  *
  * life.c - see life.h.
  */
-#include "tests/life.h"
+#include "judge/life.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/design.h"
+#include "base/error.h"
 #include "lib/table.h"
 
-enum { ITEMS = 12, LARGE = 4096, HALF = -2 /* a value */ };
+enum { ITEMS = 12, MANY = 300 /* of a table that churns */, LARGE = 4096, HALF = -2 /* a value */ };
 
 /* ---- Tables, and what they have after each batch --------------------------------------------- */
-
-/* clang-format off */
-const shape life_shapes[LIFE_SHAPES] = {
-    { "ovs",         { .design = "ovs", .capacity = 96, .value_bytes = 4, .ovs = { .segment_bytes = 256 } } },
-    { "ovs guide",   { .design = "ovs", .capacity = 64, .value_bytes = 4,
-                       .ovs = { .segment_bytes = 128, .near_bytes = 256, .guide = HD_GUIDE_DIGEST } } },
-    { "ovs ranges",  { .design = "ovs", .capacity = 64, .value_bytes = 4, .commit = HD_COMMIT_CALL,
-                       .ovs = { .segment_bytes = 128, .partition = HD_PARTITION_RANGE, .copy_bytes = 64 } } },
-    { "ovs pairs",   { .design = "ovs", .capacity = 64, .value_bytes = 8, .ovs = { .segment_bytes = 128 } } },
-    { "hive",        { .design = "hive", .capacity = 64, .value_bytes = 4, .slots = 8 } },
-    { "hive masks",  { .design = "hive", .capacity = 64, .value_bytes = 2, .slots = 8, .layout = HD_LAYOUT_MASKS,
-                       .commit = HD_COMMIT_CALL } },
-    { "gphash",      { .design = "gphash", .capacity = 48, .value_bytes = 4 } },
-    { "gphash wide",  { .design = "gphash", .capacity = 48, .value_bytes = 40, .commit = HD_COMMIT_CALL } },
-    { "gphash cells", { .design = "gphash", .capacity = 48, .value_bytes = 8, .layout = HD_LAYOUT_CELLS } },
-};
-/* clang-format on */
-
-#define IN_PROCESS .design = "gphash", .capacity = 48, .durable = HD_DURABLE_PROCESS
-const shape life_process_shapes[LIFE_PROCESS_SHAPES] = {
-    { "gphash, process", { IN_PROCESS, .value_bytes = 4 } },
-    { "gphash pairs, process", { IN_PROCESS, .value_bytes = 8 } },
-    { "gphash cells, process", { IN_PROCESS, .value_bytes = 8, .layout = HD_LAYOUT_CELLS } },
-    { "gphash wide, process", { IN_PROCESS, .value_bytes = 40, .commit = HD_COMMIT_CALL } },
-    { "gphash far, process", { IN_PROCESS, .value_bytes = 12, .gphash = { .index = HD_INDEX_FAR } } },
-};
-
-fake_device life_device;
 
 hd_config life_config(const shape *s, const char *backend, hd_seams *seams)
 {
     static hd_seams os;
-    hd_config c = test_usual_of(s->config);
+    hd_config c = s->config;
     if (!seams) {
         seams = &os;
         os = hd_seams_os;
         os.file.in_memory = NULL;
     }
-    seams->device = &life_device.seam;
+    if (s->device) seams->device = s->device;
     c.backend = backend;
     c.file = "image";
     c.seams = seams;
@@ -69,17 +47,18 @@ static int64_t value_at(const uint8_t *from, uint32_t bytes)
     return value;
 }
 
-void life_look(hd_table *t, world *w)
+hd_status life_look(hd_table *t, world *w)
 {
     uint64_t key[LIFE_KEYS];
     uint8_t outcome[LIFE_KEYS], bytes[LIFE_KEYS * LIFE_WIDE];
     hd_info info;
-    must(hd_table_info(t, &info));
+    hd_status status = hd_table_info(t, &info);
     for (uint64_t k = 0; k < LIFE_KEYS; k++) key[k] = k;
     hd_batch b = { .op = HD_OP_FIND, .n = LIFE_KEYS, .key = key, .value_out = bytes, .outcome = outcome };
-    must(hd_run(t, &b));
-    for (uint64_t k = 0; k < LIFE_KEYS; k++)
+    if (!status) status = hd_run(t, &b);
+    for (uint64_t k = 0; k < LIFE_KEYS && !status; k++)
         w->value[k] = outcome[k] == HD_HIT ? value_at(bytes + k * info.value_bytes, info.value_bytes) : LIFE_ABSENT;
+    return status;
 }
 
 /* ---- A life of a table ----------------------------------------------------------------------- */
@@ -87,22 +66,27 @@ void life_look(hd_table *t, world *w)
 static const hd_op drawn[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN,
                                HD_OP_FIND_OR_INSERT,   HD_OP_ASSIGN,           HD_OP_ERASE };
 
-/* Different keys, so that their order does not matter. A batch that could not be made durable has run. */
+/* Different keys, so that their order does not matter; or, of a table that churns, any, in their order. A batch that
+ * could not be made durable has run. */
 hd_status life_batch(life *l, hd_table *t, world *w)
 {
-    uint64_t key[ITEMS], first = test_below(&l->random, LIFE_KEYS), step = 1 + 2 * test_below(&l->random, 8);
-    uint8_t bytes[ITEMS * LIFE_WIDE], outcome[ITEMS] = { 0 };
+    static uint8_t bytes[MANY * LIFE_WIDE];
+    const bool churns = l->of->churns && hd_rng_below(&l->random, 4);
+    uint64_t key[MANY], first = hd_rng_below(&l->random, LIFE_KEYS), step = 1 + 2 * hd_rng_below(&l->random, 8);
+    uint64_t n = churns ? MANY : ITEMS;
+    uint8_t outcome[MANY] = { 0 };
     hd_info info;
-    hd_op op = drawn[test_below(&l->random, sizeof drawn / sizeof *drawn)];
-    must(hd_table_info(t, &info));
-    for (uint64_t i = 0; i < ITEMS; i++) {
-        uint64_t value = test_random(&l->random) & 0x7fff;
-        key[i] = (first + i * step) % LIFE_KEYS;
+    hd_op op = churns ? HD_OP_INSERT_OR_ASSIGN : drawn[hd_rng_below(&l->random, sizeof drawn / sizeof *drawn)];
+    hd_status status = hd_table_info(t, &info);
+    if (status) return status;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t value = hd_rng_next(&l->random) & 0x7fff;
+        key[i] = churns ? hd_rng_below(&l->random, LIFE_KEYS / 2) : (first + i * step) % LIFE_KEYS;
         put_value(bytes + i * info.value_bytes, value, info.value_bytes);
     }
-    hd_batch b = { .op = op, .n = ITEMS, .key = key, .value = bytes, .outcome = outcome };
-    hd_status status = hd_run(t, &b);
-    for (uint64_t i = 0; i < ITEMS; i++) {
+    hd_batch b = { .op = op, .n = n, .key = key, .value = bytes, .outcome = outcome };
+    status = hd_run(t, &b);
+    for (uint64_t i = 0; i < n; i++) {
         if (outcome[i] == HD_INSERTED || outcome[i] == HD_UPDATED)
             w->value[key[i]] = value_at(bytes + i * info.value_bytes, info.value_bytes);
         if (outcome[i] == HD_ERASED) w->value[key[i]] = LIFE_ABSENT;
@@ -134,11 +118,12 @@ hd_status life_flip(life *l, hd_table *t, world *w, uint32_t bytes)
 static hd_status change(life *l, hd_table *t, world *w)
 {
     hd_info info;
-    must(hd_table_info(t, &info));
-    switch (test_below(&l->random, 24)) {
+    hd_status status = hd_table_info(t, &info);
+    if (status) return status;
+    switch (hd_rng_below(&l->random, 24)) {
     case 0:
         if (info.capacity > LARGE) return life_batch(l, t, w);
-        return hd_grow(t, info.buckets + 1 + test_below(&l->random, 3 * info.buckets)); /* twice, or more */
+        return hd_grow(t, info.buckets + 1 + hd_rng_below(&l->random, 3 * info.buckets)); /* twice, or more */
     case 1:
         return hd_design_named(info.design)->ref->grows_only ? life_batch(l, t, w) : hd_shrink(t, info.base_buckets);
     case 2: return life_flip(l, t, w, info.value_bytes);
@@ -147,19 +132,24 @@ static hd_status change(life *l, hd_table *t, world *w)
     }
 }
 
+static uint64_t buckets_of(hd_table *t)
+{
+    hd_info info = { .buckets = 0 };
+    return hd_table_info(t, &info) ? 0 : info.buckets;
+}
+
 /* After a failure the change is there, too, for every reader; whether the file has it is open. */
 void life_live(life *l, hd_table *t, cuts *c, uint64_t changes)
 {
-    l->buckets[l->changes] = test_info(t).buckets;
-    for (uint64_t i = 0; i < changes && !l->failed; i++) {
+    l->buckets[l->changes] = buckets_of(t);
+    for (uint64_t i = 0; i < changes && !l->failed && l->changes < LIFE_MOST; i++) {
         world w = l->after[l->changes];
-        test_case("%s on %s: change %llu", l->of->name, l->backend, (ull)l->changes + 1);
-        const bool now = test_below(&l->random, 2); /* free cells are written at once */
+        const bool now = hd_rng_below(&l->random, 2); /* free cells are written at once */
         if (t->store) t->store->seams.file.sync_bytes = now ? 0 : UINT64_MAX;
         l->failed = change(l, t, &w);
         bool call = l->of->config.commit == HD_COMMIT_CALL && !life_in_process(l->of);
         l->after[++l->changes] = w;
-        l->buckets[l->changes] = test_info(t).buckets;
+        l->buckets[l->changes] = buckets_of(t);
         if (!l->failed && call && i % 3 == 2) l->failed = hd_persist(t);
         if (c && c->dead) return;
         if (!l->failed && (!call || i % 3 == 2)) l->promised = l->changes;
@@ -173,7 +163,7 @@ void life_begin(life *l, const shape *s, const char *backend, uint64_t seed)
     memset(l, 0, sizeof *l);
     l->of = s;
     l->backend = backend;
-    l->random = seed;
+    l->random = hd_rng_from(seed);
     memset(&l->after[0], 0xff, sizeof l->after[0]);
 }
 
@@ -186,19 +176,10 @@ void life_kill(cuts *c, hd_table *t)
     c->dead = false;
 }
 
-hd_table *life_open(const life *l, const char *backend, cuts *c)
+hd_status life_table(const life *l, const char *backend, cuts *c, hd_table **t)
 {
-    hd_table *t;
     hd_config config = life_config(l->of, backend, &c->seams);
-    must(hd_open(&config, &t));
-    return t;
-}
-
-hd_table *life_start(life *l, cuts *c, const shape *s, const char *backend, uint64_t seed)
-{
-    life_begin(l, s, backend, seed);
-    cuts_begin(c, NULL);
-    return life_open(l, backend, c);
+    return hd_open(&config, t);
 }
 
 hd_superblock life_superblock(const uint8_t *file)
@@ -213,26 +194,17 @@ const char *life_wrong(const life *l, hd_table *t, uint64_t promised, uint64_t *
     static char why[256];
     hd_info info;
     world w;
-    if (hd_check(t)) return hd_why();
-    must(hd_table_info(t, &info));
+    if (hd_check(t) || hd_table_info(t, &info)) return hd_why();
     *is = info.image.durable_batch;
-    snprintf(why, sizeof why, "it has %llu changes; of %llu, %llu were promised", (ull)*is, (ull)l->changes,
-             (ull)promised);
+    snprintf(why, sizeof why, "it has %" PRIu64 " changes; of %" PRIu64 ", %" PRIu64 " were promised", *is, l->changes,
+             promised);
     if (*is < promised || *is > l->changes) return why;
-    life_look(t, &w);
+    if (life_look(t, &w)) return hd_why();
     for (uint64_t k = 0; k < LIFE_KEYS; k++) {
         if (w.value[k] == l->after[*is].value[k]) continue;
-        snprintf(why, sizeof why, "after %llu changes key %llu has %lld, not %lld", (ull)*is, (ull)k,
+        snprintf(why, sizeof why, "after %" PRIu64 " changes key %" PRIu64 " has %lld, not %lld", *is, k,
                  (long long)w.value[k], (long long)l->after[*is].value[k]);
         return why;
     }
     return "";
-}
-
-uint64_t life_compare(const life *l, hd_table *t, uint64_t promised)
-{
-    uint64_t is = 0;
-    const char *why = life_wrong(l, t, promised, &is);
-    check(!*why, "%s", why);
-    return is;
 }

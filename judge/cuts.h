@@ -7,10 +7,11 @@
  * that keeps lines (hd_file_seam.map_lines), each word of 8 bytes that was stored may be there or not until its line is
  * written back and a fence has followed; a later sync says nothing of it.
  */
-#ifndef CUTS_H
-#define CUTS_H
+#ifndef HD_JUDGE_CUTS_H
+#define HD_JUDGE_CUTS_H
 
-#include "tests/testing.h"
+#include "base/seam.h"
+#include "workload/rng.h"
 
 enum { CUTS_SECTOR = 512, CUTS_LINE = 64 };
 
@@ -65,9 +66,10 @@ typedef struct cuts {
     uint64_t steps, die_at;  /* write_back and fence; with number die_at the process dies */
     /* Whether what is to be written back from there on is not; NULL: it is */
     bool (*keeps)(const struct cuts *c, uint64_t offset);
-    bool fences_fail; /* fences do nothing */
-    bool lines_used;  /* map_lines was called */
-    bool dead;        /* the process is gone: what it still calls fails, and leaves no trace */
+    bool fences_fail;  /* fences do nothing */
+    bool lines_used;   /* map_lines was called */
+    bool dead;         /* the process is gone: what it still calls fails, and leaves no trace */
+    const char *wrong; /* NULL, or what no process may do, or the lack of memory; from then on calls fail */
 } cuts;
 
 enum { CUTS_SHORT = -1 };
@@ -78,13 +80,22 @@ void cuts_end(cuts *c);
 void cuts_die(cuts *c);
 /* From now on a cut has this number, of which the greatest counts: what was promised before. */
 void cuts_mark(cuts *c, uint64_t number);
-/* A copy of a file; free(copy.bytes). */
-cuts_file cuts_copy(const cuts_file *f);
+/* A copy of a file; free(to->bytes). False: no memory. */
+bool cuts_copy(cuts_file *to, const cuts_file *f);
 
-/* What a cut may leave, and the number of the last mark before it. */
-typedef void cuts_try(void *context, const cuts_file *left, uint64_t mark);
+/* How a file came about. */
+typedef struct cuts_cut {
+    size_t event;      /* the power was cut before it */
+    uint64_t mark;     /* the number of the last mark before */
+    size_t open, lost; /* sectors, or words that were stored: that could be lost, and that are lost or torn */
+    uint64_t first;    /* where the first one is that is lost */
+    bool nameless;     /* the folder does not name the file */
+} cuts_cut;
+
+/* What a cut may leave. False: no other file is to be tried. */
+typedef bool cuts_try(void *context, const cuts_file *left, const cuts_cut *how);
 /* Tries the files that cuts at every event from `from` on may leave: all where there are few, else some of each kind,
- * and `random` ones. Returns how many. */
-uint64_t cuts_each(const cuts *c, size_t from, uint64_t random, uint64_t *seed, cuts_try *try_it, void *context);
+ * and `random` ones. NULL, or c->wrong, or that there was no memory. */
+const char *cuts_each(const cuts *c, size_t from, uint64_t random, hd_rng *chance, cuts_try *try_it, void *context);
 
 #endif
