@@ -52,6 +52,10 @@ awk -F'|' '/^\|/ { for (i = 2; i < NF; i++) { gsub(/^ +| +$/, "", $i); if (lengt
 { said=$(cat "${pages[@]}" | grep -oiwE 'nobody|somebody|whoever|anybody' | wc -l); [ "$said" -le 12 ] || echo "$said times"; } |
   none "pages name who acts: nobody, somebody, whoever and anybody at most 12 times"
 
+bugs=$(find judge/museum/bugs papers/ovs/gfsl/bugs -name '*.bug' | wc -l)
+for said in "$bugs planted bugs" "[$bugs bugs]" "hold $bugs known bugs"; do grep -qF -- "$said" doc/testing.md || echo "doc/testing.md: not '$said'"; done |
+  none "the museum has as many bugs as the page says"
+
 # ---- Everything is written about -------------------------------------------------------------------------
 
 # A public symbol needs a comment directly above it, beside it, or above its group; or a sentence in a page.

@@ -320,9 +320,9 @@ static int run(tool_line *line, int argc, char **argv)
 static const char doc[] =
     "Shows that those who are to find bugs find them. The museum has bugs that a table like this one had, or could "
     "have, each built into a copy of the "
-    "library at the place where it would live; for each, schedules of kernels, batches or calls are tried until a "
-    "judge objects. The exit code is 1 when a "
-    "bug survives, or, with --sound, when something is found where nothing is.\n"
+    "library at the place where it would live; for each, schedules of kernels, batches, calls or files are tried until "
+    "a judge objects. The exit code is 1 when a bug survives, or, with --sound, when something is found where nothing "
+    "is.\n"
     "Without a NAME: all of them, one to five minutes. --without leaves a judge out: what it alone would have seen "
     "survives.\n"
     "\n"

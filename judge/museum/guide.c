@@ -47,7 +47,8 @@ static const struct {
     const char *kind;
     const char *(*look)(const museum_search *, museum_sight *);
 } looks[] = { { "sched ", museum_look_sched }, { "crash ", museum_look_crash }, { "run ", museum_look_run },
-              { "grow ", museum_look_grow },   { "chase ", museum_look_chase }, { "call ", museum_look_call } };
+              { "grow ", museum_look_grow },   { "chase ", museum_look_chase }, { "call ", museum_look_call },
+              { "file ", museum_look_file } };
 
 static void look(const plan *p, const museum_row *row, verdict *v)
 {

@@ -9,7 +9,7 @@
 
 const char *const museum_judge_name[MUSEUM_JUDGES] = {
     "arrays",      "tickets", "contents", "lists",  "counts",     "rest",     "watch", "races", "weak",  "bounds",
-    "collectives", "copies",  "patience", "oracle", "invariants", "counters", "faces", "order", "crash",
+    "collectives", "copies",  "patience", "oracle", "invariants", "counters", "faces", "order", "crash", "file",
 };
 
 const char *const museum_judge_what[MUSEUM_JUDGES] = {
@@ -32,6 +32,7 @@ const char *const museum_judge_what[MUSEUM_JUDGES] = {
     "checks that the reference does what it allows, and nothing else",
     "checks that batches that conflict follow one another on streams",
     "lets the kernels crash, and checks what is recovered of each image that this may leave",
+    "cuts the power behind tables with files, or lets calls fail, and checks what opens then",
 };
 
 museum_judge museum_judge_named(const char *name, size_t letters)

@@ -11,6 +11,7 @@
  *            grow CASE                      a table that grows, or shrinks, on the host machine (search_grow.c)
  *            chase CASE                     a key that is displaced while an item looks for it (search_chase.c)
  *            call NAME                      something that is no batch (search_call.c)
+ *            file WORDS CASE                a table with a file: power cuts, failing calls, damage (search_file.c)
  *     by     the judges that may find it
  *     needs  judges without which no look finds it, if there are any
  *
@@ -49,6 +50,7 @@ typedef enum museum_judge {
     MUSEUM_FACES,       /* what the reference does against what it allows                               */
     MUSEUM_ORDER,       /* which batch comes after which on streams                                     */
     MUSEUM_CRASH,       /* what is recovered of each image that a crash may leave                       */
+    MUSEUM_FILE,        /* what opens of each file that a cut, a failing call or damage may leave       */
     MUSEUM_JUDGES
 } museum_judge;
 
@@ -87,7 +89,7 @@ typedef struct museum_sight {
     char sentence[512];
     char at[512]; /* the case that shows it again */
     uint64_t seed;
-    uint64_t tries;     /* schedules, cases or calls until then, or in all */
+    uint64_t tries;     /* schedules, cases, calls or files until then, or in all */
     uint64_t decisions; /* of the shortest schedule, and ...  */
     uint64_t decisions_before;
     uint64_t hash; /* of the interleavings: equal on every machine */
@@ -101,6 +103,7 @@ const char *museum_look_run(const museum_search *s, museum_sight *sight);
 const char *museum_look_grow(const museum_search *s, museum_sight *sight);
 const char *museum_look_chase(const museum_search *s, museum_sight *sight);
 const char *museum_look_call(const museum_search *s, museum_sight *sight);
+const char *museum_look_file(const museum_search *s, museum_sight *sight);
 
 /* simt_explore for looks of kernels. c->persist: simt_explore_crashes. */
 hd_status museum_explore(simt_machine *m, comparison *a, const simt_config *c, uint64_t schedules, uint64_t tries,
