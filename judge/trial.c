@@ -160,7 +160,8 @@ static const char *is_to_be_read(const life *l, hd_table *t, const cuts *c)
 /* The file opens again, and then the power is cut. */
 static void open_after(trial *x, life *l, cuts *c)
 {
-    const bool synced = c->failed && strcmp(c->failed, "sync_data") == 0;
+    const bool drawn = !x->syncs || c->fail_at % x->syncs == 0,
+               synced = drawn && c->failed && strcmp(c->failed, "sync_data") == 0;
     const size_t from = c->events;
     uint64_t is = 0;
     c->fail_at = 0;

@@ -12,6 +12,7 @@ typedef struct trial {
     const life *had;
     hd_rng random;
     uint64_t again;            /* of so many recoveries one is cut, too; 0: none */
+    uint64_t syncs;            /* of so many syncs that fail one is followed by cuts, too; 0: each */
     uint64_t promised, number; /* of the file that was left; changes that its recovery found */
     uint64_t tried, cut_again; /* files; of these, left by a recovery that was cut */
     uint64_t refused;          /* of the files, damaged ones that did not open */

@@ -37,7 +37,7 @@ void lives_all(const shape *shapes, size_t n, const char *backend, uint64_t chan
 void lives_fail(const shape *shapes, size_t n)
 {
     static const int with[] = { EIO, ENOSPC, CUTS_SHORT, EINTR };
-    trial x = { .random = hd_rng_from(3), .again = again() };
+    trial x = { .random = hd_rng_from(3), .again = again(), .syncs = test_is_long() ? 1 : 3 };
     uint64_t calls = 0;
     for (size_t s = 0; s < n; s++)
         for (size_t k = 0; k < sizeof with / sizeof *with; k++) {
