@@ -234,7 +234,8 @@ def check_file(path):
 # ---- What the report says --------------------------------------------------------------------------------------------
 
 PLOTTED = {  # members of a row, by schema
-    "heddle.sweep/1": ("capacity", "miss_ratio"), "heddle.windows/1": ("first", "miss_ratio"),
+    "heddle.sweep/1": ("capacity", "miss_ratio"), "heddle.curve/1": ("capacity", "miss_ratio"),
+    "heddle.windows/1": ("first", "miss_ratio"),
     "heddle.fill/1": ("load_factor", "finds_per_s", "inserts_per_s", "kept"), "heddle.run/1": ("share",),
     "heddle.kernels/1": ("sectors",), "heddle.bench.growth/1": ("items_per_s", "least_per_s", "most_per_s"),
     "heddle.bench.locks/1": ("items_per_s", "least_per_s", "most_per_s"),

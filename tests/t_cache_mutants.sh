@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_cache_mutants.sh - planted bugs in the policies of exact caches: tests/t_caches, linked with the changed file, must
-# find each. It needs the objects of a build. That the test passes without a bug, it shows itself.
+# t_cache_mutants.sh - planted bugs in the policies of exact caches, and in curves: tests/t_caches or tests/t_curve,
+# linked with the changed file, must find each. It needs the objects of a build. That a test passes without a bug, it
+# shows itself.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$top_builddir" || exit 1
 if ! ls tests/t_caches.o tools/caches/sieve.o .libs/libtesting.a >/dev/null 2>&1; then skip "planted bugs" "there are no objects"; finish; fi
 flags=$(nm tests/t_caches.o | grep -q __gcov && echo --coverage)
 
-# FILE | ROW | BUG | the change, for sed
+# FILE | ROW, or the test of t_curve | BUG | the change, for sed
 cat >"$work/bugs" <<'END'
 queues     | lru        | a hit changes nothing                          | /lru_hit/,/^}/s/cache_move.*;/(void)b, (void)at;/
 queues     | clock      | marked entries leave, too                      | s/while (b->nodes\[oldest\].mark)/while (0)/
@@ -51,21 +52,36 @@ clockpro   | clockpro   | tested pages stay cold                         | s/if 
 clockpro   | clockpro   | the target does not grow                       | s/if (w->spared) w->spared--;//
 clockpro   | clockpro   | no new test period                             | s/n->mark = TEST;/n->mark = 0;/
 clockpro   | clockpro   | the hot hand skips cold pages                  | s/if (!(\*mark \& HOT) \&\& test_end(b, at)) continue;//
+curve      | model_exact   | a distance without its last key             | /^static uint64_t sums_after/,/^}/s/(uint64_t)time + 1/(uint64_t)time + 2/
+curve      | model_exact   | a distance without the key itself           | s/n->size + (c->facts.rate/(c->facts.rate/
+curve      | model_exact   | the last block does not count               | s/i <= last; i += i/i < last; i += i/
+curve      | model_exact   | a key that comes again is there twice       | /hits_add(c, n, 1/,/else/s/if (n->least < .*//
+curve      | model_exact   | keys change places when times are packed    | s/t <= last \&\& t < room; t++/t <= last; t++/;s/owner\[t\]/owner[last + 1 - t]/g
+curve      | model_exact   | objects that are refused push others        | s/\*least = (uint32_t)k;/*least = (uint32_t)k, k = k == n ? n : 0, *least = (uint32_t)k;/
+curve      | model_sampled | the units of a key that left stay           | /^static void sample_fall/,/^}/s/if (n->least < .*//
+curve      | model_sampled | the limit does not fall                     | s/limit_set(c, node_hash(c, at) - 1);//
+curve      | model_sampled | no correction: sampled requests are all     | s/within(c, c->weighed - hits)/within(c, (c->weighed - hits) * (double)c->facts.requests \/ c->weighed)/
+curve      | model_sampled | distances do not grow by the rate           | s/(double)after \/ c->facts.rate/(double)after/
+curve      | caches        | kept requests of keys that left             | s/if (hash_of(c, c->kept\[i\].key) <= c->limit) c->kept/c->kept/
+curve      | caches        | small caches of the whole capacity          | s/capacity\[k\] \* c->facts.rate/capacity[k]/
 END
 
 bugs=0
 while IFS='|' read -r file row bug change; do
   file=${file// /} row=${row// /} bug=${bug%"${bug##*[! ]}"}
   mkdir -p "$work/tools/caches"
-  sed "$change" "$top_srcdir/tools/caches/$file.c" >"$work/tools/caches/$file.c"
-  if cmp -s "$top_srcdir/tools/caches/$file.c" "$work/tools/caches/$file.c"; then fail "$row:$bug" "the change does not apply"; continue; fi
-  objects=$(ls tests/cache_models.o tests/cache_models_more.o tests/t_caches.o tools/baseline.o tools/caches/*.o | grep -vE "heddle-|/$file\.o")
+  path=tools/caches/$file.c test="tests/cache_models.o tests/cache_models_more.o tests/t_caches.o" only=full:$row
+  [ "$file" = curve ] && path=tools/curve.c test=tests/t_curve.o only=$row
+  sed "$change" "$top_srcdir/$path" >"$work/$path"
+  if cmp -s "$top_srcdir/$path" "$work/$path"; then fail "$row:$bug" "the change does not apply"; continue; fi
+  # shellcheck disable=SC2086
+  objects=$(ls $test tools/baseline.o tools/caches/*.o | grep -vE "heddle-|/$file\.o")
   # shellcheck disable=SC2086
   if ! said=$($CC -std=c11 -w -D_GNU_SOURCE -O1 -ffp-contract=off -I"$top_srcdir" -I"$top_srcdir/include" $HD_SANITIZE $flags \
-    -c "$work/tools/caches/$file.c" -o "$work/mutant.o" 2>&1 &&
+    -c "$work/$path" -o "$work/mutant.o" 2>&1 &&
     ./libtool --tag=CC --mode=link $CC -fopenmp $HD_SANITIZE $flags -o "$work/mutant" "$work/mutant.o" $objects \
       libtesting.la libheddle_gfsl.la libheddle_work.la libheddle_all.la -lcmocka -lm 2>&1); then fail "$row:$bug" "$said"; continue; fi
-  HEDDLE_TEST_ONLY=full:$row guard timeout 5 "$work/mutant" >"$work/out" 2>&1
+  HEDDLE_TEST_ONLY=$only guard timeout 5 "$work/mutant" >"$work/out" 2>&1
   code=$?
   bugs=$((bugs + 1))
   if [ $code != 0 ]; then pass "$row:$bug"; else fail "$row:$bug" "it is not found"; fi

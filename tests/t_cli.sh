@@ -199,6 +199,11 @@ bad 'a plot of unknown ending'        2 '--plot.*svg'              heddle sweep 
 bad 'curves in no folder'             4 'none/x.csv'               heddle sweep zipf:0.99,100 --requests 100 --sizes 50% --output none/x.csv
 bad 'a kernel that is none'           2 'all: ref, tlpv1, tlpv2, pipeline, warp, coalesced, direct, batched, tile, wabc, quad, probe16, probe4, probe8, probe32, flip, sorted, wide, chunk, segments, phase$' heddle run hkv.find.tlpv3
 bad 'a kernel of another backend'     2 'ref does not run on backend host; there are tlpv1, tlpv2' heddle run hkv.find.ref backend=host
+bad 'a curve of a table'              2 'lru has buckets'          heddle curve zipf:0.99,100 -p lru
+bad 'a curve in bytes, without sizes' 2 'no sizes'                 heddle curve zipf:0.99,100 --sizes 1MiB
+bad 'a sample of nothing'             2 'keeps no key'             heddle curve zipf:0.99,100 --sample 0.0
+bad 'a sample without a key'          3 'the rate keeps no key'    heddle curve zipf:0.99,100 --sample 0.000001
+bad 'a sample that says nothing'      3 'say no size'              heddle curve zipf:0.99,100 --sample 50
 bad 'load factors that fall'          2 'ascend'                   heddle sweep --load-factors 0.5,0.25
 bad 'a plot of a run to nowhere'      2 '--plot.*svg'               heddle run hkv.find.ref --plot run.png
 bad 'a plot of no report'             2 'absent.json'              heddle plot absent.json
@@ -365,6 +370,7 @@ form 'sim of exact caches' heddle sim good.oracleGeneral oracleGeneral lru,full:
 form 'sim of windows' heddle sim good.oracleGeneral oracleGeneral lru,full:belady 64,1% --every 100
 form 'sweep of windows' heddle sweep good.oracleGeneral oracleGeneral --sizes 10%,50% --every 100
 form 'sweep'   heddle sweep good.oracleGeneral oracleGeneral --sizes 10%,50%
+form 'curve'   heddle curve uniform:2000 --requests 5000 -p full:lru,full:lfu --sizes 100%,50% --sample 50% --exact
 form 'fill'    heddle sweep --load-factors 0.5,1.5 --capacity 1Ki
 form 'inspect' heddle inspect whole.heddle
 form 'range'   heddle range whole.heddle 0 1000000 --limit 5

@@ -199,6 +199,7 @@ if [ -n "$python" ]; then
     described sim "$work/t.csv" csv lru 10%,20 --lenient --dual --admit always --seed 3
     described sim "$work/t.csv" csv,size=3 lru,full:random 20 --seeds 2
     described sim "$work/t.csv" csv full:belady 20 --every 500 --lenient
+    described curve uniform:2000 -p full:lru,full:sieve --requests 5000 --sizes 50% --sample 60% --exact
     described sweep "$work/t.csv" csv --sizes 50%
     described sweep "$work/t.csv" csv --sizes 50% --seeds 2
     described sweep "$work/t.csv" csv --sizes 50% --every 500

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * baseline.c - the table of exact caches, and requests through one of them. Each size is a run of its own: one pass
- * with a Fenwick tree gives full:lru at all sizes, but takes 200 ns per request where a run takes 30, and runs go side
- * by side.
+ * baseline.c - the table of exact caches, and requests through one of them. Each size is a run of its own;
+ * curve.h has the misses of many sizes.
  */
 #include "tools/caches/cache.h"
 

@@ -91,9 +91,10 @@ static json_t *chart_of(json_t *title, json_t *below, json_t *panels)
                      panels);
 }
 
-/* "one bucket per key, admission: score". */
+/* "one bucket per key, admission by score"; a report of exact caches alone does not say it. */
 static const char *shape(const json_t *report)
 {
+    if (!json_object_get(report, "dual")) return "exact caches";
     static const char *const shapes[2][2] = { { "one bucket per key", "one bucket per key, admission by score" },
                                               { "two buckets per key", "two buckets per key, admission by score" } };
     return shapes[json_is_true(json_object_get(report, "dual"))][strcmp(text_at(report, "admit"), "score") == 0];
@@ -381,6 +382,7 @@ static const struct {
     { "heddle.kernels/1", "rows", kernels_chart },
     { "heddle.sim/1", "rows", sizes_chart },
     { "heddle.sweep/1", "rows", sizes_chart },
+    { "heddle.curve/1", "rows", sizes_chart },
     { "heddle.windows/1", "rows", windows_chart },
     { "heddle.fill/1", "rows", fill_chart },
     { "heddle.bench/1", "benchmarks", bench_chart },

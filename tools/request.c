@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "tools/input.h"
@@ -96,6 +97,13 @@ int request_spec(request_source *r, const char *spec)
     r->args.arg[0] = input_path(r->args.arg[0]);
     r->title = base_name(r->args.arg[0]);
     return tool_file(row->name, r->args.arg[0]);
+}
+
+int request_trace_or_spec(request_source *r, char *const *word, int words)
+{
+    const char *format = words == 2 ? word[1] : NULL;
+    if (!format && access(word[0], F_OK) == 0) format = request_format(word[0]);
+    return format ? request_words(r, word[0], format) : request_spec(r, word[0]);
 }
 
 double request_share(const hd_source *s, uint64_t done, uint64_t limit)

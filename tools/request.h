@@ -27,6 +27,8 @@ const char *request_format(const char *trace);
 const char *request_format_say(const char *trace);
 /* "zipf:0.99,1Mi", "oracleGeneral:FILE". */
 int request_spec(request_source *r, const char *spec);
+/* TRACE [FORMAT] or SPEC: one word that names a file has the format that the name says. */
+int request_trace_or_spec(request_source *r, char *const *word, int words);
 
 /* Share of the source that has been read, 0 to 1; -1 when that cannot be known. */
 double request_share(const hd_source *s, uint64_t done, uint64_t limit);

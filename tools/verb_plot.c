@@ -141,7 +141,7 @@ static int run(tool_line *line, int argc, char **argv)
 }
 
 static const char doc[] =
-    "Draws a report that the command printed with --json as SVG: of heddle run, run --kernels, sweep, sim, and "
+    "Draws a report that the command printed with --json as SVG: of heddle run, run --kernels, sweep, curve, sim, and "
     "bench. REPORT is a file, or - for standard input, which is the default. It draws any chart that is written as "
     "heddle.chart/1 (doc/output.md), too; --json prints the report's chart in that form.\n"
     "\n"

@@ -67,9 +67,7 @@ typedef struct size_rows {
 static int take_source(size_rows *z, sweep_options *o, const tool_line *line)
 {
     request_source *source = &z->source;
-    const char *word = line->word[0], *format = line->words == 2 ? line->word[1] : NULL;
-    if (!format && access(word, F_OK) == 0) format = request_format(word);
-    int code = format ? request_words(source, word, format) : request_spec(source, word);
+    int code = request_trace_or_spec(source, line->word, line->words);
     if (code) return code;
     if (!source->endless) code = tool_apart("--output", o->output, source->args.arg[0]);
     if (!code && !source->endless) code = tool_apart("--plot", o->plot, source->args.arg[0]);

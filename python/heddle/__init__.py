@@ -24,16 +24,16 @@ TYPE_CHECKING = False  # as that of typing, which takes long to import
 if TYPE_CHECKING:
     from typing import Any
 
-    from heddle._command import classify, command, kmers, letters, run, sim, stat, sweep, write_trace
+    from heddle._command import classify, command, curve, kmers, letters, run, sim, stat, sweep, write_trace
     from heddle._explain import Story, explain
     from heddle._report import Report
     from heddle._site import site
 
 # Names that are imported when they are used: what they need takes longer to import than the rest of the package.
 _LATER = {
-    "classify": "_command", "command": "_command", "kmers": "_command", "letters": "_command", "run": "_command",
-    "sim": "_command", "stat": "_command", "sweep": "_command", "write_trace": "_command", "Story": "_explain",
-    "explain": "_explain", "Report": "_report", "site": "_site",
+    "classify": "_command", "command": "_command", "curve": "_command", "kmers": "_command", "letters": "_command",
+    "run": "_command", "sim": "_command", "stat": "_command", "sweep": "_command", "write_trace": "_command",
+    "Story": "_explain", "explain": "_explain", "Report": "_report", "site": "_site",
 }  # fmt: skip
 
 
@@ -53,5 +53,6 @@ def __dir__() -> list[str]:
 __version__ = _core.version
 __all__ = [
     "Accum", "Error", "Listed", "Op", "Outcome", "Policy", "Report", "Result", "Story", "Table", "classify", "command",
-    "explain", "inspect", "kmers", "letters", "load", "rows", "run", "sim", "site", "stat", "sweep", "write_trace",
+    "curve", "explain", "inspect", "kmers", "letters", "load", "rows", "run", "sim", "site", "stat", "sweep",
+    "write_trace",
 ]  # fmt: skip

@@ -217,12 +217,26 @@ def sweep(trace: Trace, format: str | None = None, policies: Words = ("lru", "lf
 
     trace may also be the specification of a generator, for example "zipf:0.99,1Mi".
     """
+    return _curves("sweep", trace, format, policies, sizes, options)
+
+
+def _curves(verb: str, trace: Trace, format: str | None, policies: Words, sizes: Words | int | None,
+            options: dict[str, Any]) -> Report:  # fmt: skip
     generator = isinstance(trace, str) and ":" in trace and not os.path.exists(trace)
     options = {"policies": policies, "sizes": None if sizes is None else _sizes(trace, sizes), **options}
     if generator:
-        return command("sweep", trace, **options)
+        return command(verb, trace, **options)
     with _trace(trace, format) as (path, form):
-        return command("sweep", path, form, **options)
+        return command(verb, path, form, **options)
+
+
+def curve(trace: Trace, format: str | None = None, policies: Words = ("full:lru",), sizes: Words | int | None = None,
+          **options: Any) -> Report:  # fmt: skip
+    """Miss-ratio curves of exact caches from one pass; without `sizes` 20 sizes from 0.1% to 100% of the keys.
+
+    trace as in sweep. options: those of `heddle curve --help`, for example sample="1%", points=50, exact=True.
+    """
+    return _curves("curve", trace, format, policies, sizes, options)
 
 
 def stat(trace: Trace, format: str | None = None, **options: Any) -> Report:
