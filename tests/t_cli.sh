@@ -204,6 +204,11 @@ bad 'a curve in bytes, without sizes' 2 'no sizes'                 heddle curve 
 bad 'a sample of nothing'             2 'keeps no key'             heddle curve zipf:0.99,100 --sample 0.0
 bad 'a sample without a key'          3 'the rate keeps no key'    heddle curve zipf:0.99,100 --sample 0.000001
 bad 'a sample that says nothing'      3 'say no size'              heddle curve zipf:0.99,100 --sample 50
+# A key whose size changes: each size is replayed.
+printf '1,10\n2,20\n1,30\n3,5\n2,20\n1,10\n2,25\n3,5\n4,50\n1,10\n' >resized.txt
+{ heddle curve resized.txt csv,key=1,size=2,header=0 --sizes 20B,40B,60B --csv | awk -F, '{ print $6, $3 }' >got
+  heddle sim resized.txt csv,key=1,size=2,header=0 full:lru 20B,40B,60B --csv | awk -F, '{ print $7, (NR > 1 ? "replay" : "method") }' | diff - got; } 2>&1 |
+  none 'a curve of keys that change their sizes'
 bad 'load factors that fall'          2 'ascend'                   heddle sweep --load-factors 0.5,0.25
 bad 'a plot of a run to nowhere'      2 '--plot.*svg'               heddle run hkv.find.ref --plot run.png
 bad 'a plot of no report'             2 'absent.json'              heddle plot absent.json

@@ -24,7 +24,7 @@ drawn sweep sweep zipf:0.99,2000 --requests 50k -p lru,lfu,fifo --sizes 1%,10%,5
 drawn seeds sweep zipf:0.99,2000 --requests 20k -p lru,lfu --sizes 5%,20% --seeds 3
 drawn windows sweep zipf:0.99,2000 --requests 20k -p lru,lfu --sizes 1%,10% --every 1000
 drawn exact sweep zipf:0.99,500 --requests 5k -p lru,lfu,fifo,full:lru,full:lfu,full:fifo,epoch_lru,epoch_lfu,full:clock --sizes 10%,50%
-drawn curve curve zipf:0.8,20k --requests 50k -p full:lru,full:sieve --sizes 1%,100% --points 9 --sample 8Ki
+drawn curve curve zipf:0.8,20k --requests 50k -p full:lru,full:sieve --sizes 10%,100% --points 9 --sample 4Ki
 drawn fill sweep --load-factors 0.5,1,2 --capacity 8Ki --dual
 drawn run run hkv.serve.ref policy=lfu capacity=4Ki keys=zipf:0.99,16Ki batch=1024x64
 drawn kernels run --kernels hkv.mix.ref capacity=4Ki keys=zipf:0.99,16Ki batch=256x64

@@ -36,7 +36,7 @@ typedef struct curve_kept {
 struct curve {
     curve_config of;
     curve_facts facts;
-    uint64_t limit, mixer; /* of hashes of the sample */
+    uint64_t limit, mixer; /* of hashes of the sample; no key of a generator is the mixer, for its hash would be 0 */
     cache_index index;
     curve_node *node; /* (nodes), of (node_room) */
     uint64_t nodes, node_room, room;
@@ -419,9 +419,10 @@ hd_status curve_open(const curve_config *config, curve **out)
     curve *c = (curve *)calloc(1, sizeof *c);
     *out = c;
     if (!c) return hd_fail(HD_ENOMEM, "a curve: memory was refused");
-    *c = (curve){
-        .of = *config, .mixer = hd_avalanche(config->seed + HD_GOLDEN), .spare = CACHE_NONE, .room = FIRST_ROOM
-    };
+    *c = (curve){ .of = *config,
+                  .mixer = hd_avalanche(hd_avalanche(config->seed + 1) + HD_GOLDEN),
+                  .spare = CACHE_NONE,
+                  .room = FIRST_ROOM };
     double limit = ldexp(config->rate, 64);
     limit_set(c, config->rate >= 1 ? UINT64_MAX : (uint64_t)limit - (limit >= 1));
     c->node_room = FIRST_ROOM;

@@ -375,6 +375,14 @@ class Research(unittest.TestCase):
             with self.assertRaisesRegex(heddle.Error, "has no sizes"):
                 call(self.keys, policies="full:lru", sizes=[100, "2KiB"])
 
+    def test_curves_have_the_misses_of_exact_caches(self):
+        what = {"policies": ["full:lru", "full:sieve"], "sizes": [128, 256]}
+        report, exact = heddle.curve(self.keys, sample="100%", exact=True, **what), heddle.sim(self.keys, **what)
+        self.assertEqual(report["misses"], exact["misses"])
+        self.assertEqual(report["error"], [0, 0, 0, 0])
+        self.assertEqual(heddle.curve(self.keys, sizes=[128])[0]["misses"], lru_misses(self.keys.tolist(), 128))
+        self.assertEqual(len(heddle.curve("zipf:0.9,100k", requests=50000)), 20)
+
     def test_outcomes_of_all_requests(self):
         report = heddle.sim(self.keys, policies="lru", sizes=256, outcomes=True)
         self.assertEqual(len(report.outcomes), 20000)
