@@ -77,13 +77,13 @@ static void cells_are_used_again(void)
 static void journal_gets_room(void)
 {
     const shape wide = { .name = "gphash, wide",
-                         .config = test_usual(.design = "gphash", .capacity = 40, .value_bytes = LIFE_WIDE,
+                         .config = test_usual(.design = "gphash", .capacity = 96, .value_bytes = LIFE_WIDE,
                                               .layout = HD_LAYOUT_CELLS) };
     trial x = { .random = hd_rng_from(4) };
     life l;
     cuts c;
     hd_table *t = life_start(&l, &c, &wide, "ref", 13);
-    life_live(&l, t, &c, 20);
+    life_live(&l, t, &c, 6);
     size_t from = c.events;
     lives_larger_journal(&l, t, &c, LIFE_WIDE);
     life_live(&l, t, &c, 3);

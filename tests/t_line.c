@@ -42,13 +42,13 @@ static void file_gets_larger(void)
 {
     const uint32_t bytes = test_is_long() ? LIFE_WIDE : LIFE_WIDE / 4;
     const shape wide = { .name = "gphash, wide",
-                         .config = test_usual(IN_LINE("gphash"), .capacity = 40, .value_bytes = bytes) };
+                         .config = test_usual(IN_LINE("gphash"), .capacity = 96, .value_bytes = bytes) };
     trial x = { .random = hd_rng_from(4) };
     life l;
     cuts c;
     hd_info info;
     hd_table *t = life_start(&l, &c, &wide, "ref", 10);
-    life_live(&l, t, &c, 20);
+    life_live(&l, t, &c, 6);
     size_t from = c.events;
     lives_larger_journal(&l, t, &c, bytes);
     const uint64_t had = life_superblock(c.file.bytes).file_bytes;
