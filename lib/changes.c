@@ -31,17 +31,16 @@ typedef struct pass pass;
 struct pass {
     hd_store *x;
     const hd_pieces *p;
-    bool all, cells; /* which arrays: all, or only those with cells, or only the others */
+    bool cells; /* only arrays with cells */
     void (*each)(pass *pass, uint32_t share, const page *page);
-    uint64_t *redos;           /* (SHARES) hd_changes */
-    uint64_t of_cells[SHARES]; /* of_cells of each share */
-    uint8_t *to[SHARES];       /* where the next redo of a share goes */
+    uint64_t *bytes;     /* (SHARES) that each share has found; NULL: it does not count */
+    uint8_t *to[SHARES]; /* where the next redo of a share goes */
 };
 
 static void go_over_piece(pass *pass, uint32_t share, int i, uint64_t from, uint64_t to)
 {
     const hd_extent *piece = &pass->p->all[i];
-    uint8_t *was = hd_store_copy(pass->x, pass->p->extent[i]) + pass->p->at[i];
+    uint8_t *was = hd_changes_copy(pass->x, pass->p, i);
     for (uint64_t k = from; k < to; k++) {
         uint64_t at = k * HD_EXTENT_PAGE, left = piece->bytes - at;
         page page = { (const uint8_t *)piece->p + at,
@@ -61,7 +60,7 @@ static void go_over_share(pass *pass, uint32_t share)
     for (int i = 0; i < p->n; i++) {
         uint64_t begin = p->page[i], end = begin + hd_image_pages(p->all[i].bytes),
                  from = first > begin ? first : begin, to = last < end ? last : end;
-        if (from < to && (pass->all || pass->x->cells.has[p->extent[i]] == pass->cells))
+        if (from < to && (!pass->cells || pass->x->cells.has[p->extent[i]]))
             go_over_piece(pass, share, i, from - begin, to - begin);
     }
 }
@@ -90,30 +89,40 @@ static uint32_t differing_sectors(const page *page)
     return sectors;
 }
 
-static uint64_t redo_bytes(const page *page)
-{
-    if (!*page->sectors) return 0;
-    return hd_redo_bytes((const uint64_t *)(const void *)page->is, (const uint64_t *)(void *)page->was,
-                         (uint32_t)(page->bytes / ATOM), *page->sectors);
-}
-
-static void compare_page(pass *pass, uint32_t share, const page *page)
+static void compare_page(const page *page)
 {
     HD_ASSERT(*page->sectors || memcmp(page->is, page->was, page->bytes) == 0,
               "a page has changed, and the backend does not say so");
-    if (!*page->sectors) return;
-    uint32_t sectors = differing_sectors(page);
-    *page->sectors = (uint8_t)sectors;
-    pass->redos[share] += redo_bytes(page);
-    if (pass->x->cells.has[page->extent])
-        pass->of_cells[share] += (uint64_t)__builtin_popcount(sectors) * HD_IMAGE_SECTOR;
+    if (*page->sectors) *page->sectors = (uint8_t)differing_sectors(page);
 }
 
-void hd_changes_find(hd_store *x, const hd_pieces *p, bool cells, hd_changes *c)
+static void compare_cells(pass *pass, uint32_t share, const page *page)
 {
-    pass pass = { .x = x, .p = p, .cells = cells, .each = compare_page, .redos = c->redos };
+    compare_page(page);
+    pass->bytes[share] += (uint64_t)__builtin_popcount(*page->sectors) * HD_IMAGE_SECTOR;
+}
+
+uint64_t hd_changes_in_cells(hd_store *x, const hd_pieces *p)
+{
+    uint64_t bytes[SHARES] = { 0 }, all = 0;
+    pass pass = { .x = x, .p = p, .cells = true, .each = compare_cells, .bytes = bytes };
     go_over_pages(&pass, true);
-    for (uint32_t share = 0; share < SHARES; share++) c->of_cells += pass.of_cells[share];
+    for (uint32_t share = 0; share < SHARES; share++) all += bytes[share];
+    return all;
+}
+
+static void find_in_page(pass *pass, uint32_t share, const page *page)
+{
+    if (!pass->x->cells.has[page->extent]) compare_page(page);
+    if (*page->sectors)
+        pass->bytes[share] += hd_redo_bytes(page->is, page->was, (uint32_t)(page->bytes / ATOM), *page->sectors);
+}
+
+void hd_changes_find(hd_store *x, const hd_pieces *p, hd_changes *c)
+{
+    pass pass = { .x = x, .p = p, .each = find_in_page, .bytes = c->redos };
+    memset(c, 0, sizeof *c);
+    go_over_pages(&pass, true);
 }
 
 /* ---- Free cells ------------------------------------------------------------------------------ */
@@ -129,14 +138,12 @@ static void take_bit(uint64_t *bits, uint64_t i)
 {
     __atomic_fetch_and(&bits[i / WORD_BITS], ~(1ull << i % WORD_BITS), __ATOMIC_RELAXED);
 }
-static uint64_t bits_bytes(uint64_t n) { return (n + WORD_BITS - 1) / WORD_BITS * sizeof(uint64_t); }
 
-/* A page of an array may be in two of the shadow. */
-static void mark_dirty(const hd_store *x, const page *page, uint8_t bit)
+/* The copy takes n bytes of a page. */
+static void take_bytes(const hd_store *x, const page *page, uint64_t at, uint64_t n)
 {
-    uint64_t at = x->start[page->extent] + page->at;
-    for (uint64_t k = at / HD_IMAGE_PAGE; k <= (at + page->bytes - 1) / HD_IMAGE_PAGE; k++)
-        __atomic_fetch_or(&x->dirty[k], bit, __ATOMIC_RELAXED);
+    memcpy(page->was + at, page->is + at, n);
+    if (x->image.line) hd_image_write_back(&x->image, (uint64_t)(page->was + at - x->image.map), n);
 }
 
 /* What is new in the free cells of a page goes to the copy. */
@@ -145,26 +152,25 @@ static void copy_free(pass *pass, uint32_t share, const page *page)
     hd_store *x = pass->x;
     const hd_cells *c = &x->cells;
     bool copied = false;
+    (void)share;
     if (!*page->sectors) return;
-    pass->redos[share] -= redo_bytes(page);
     for (uint64_t at = 0, n; at < page->bytes; at += n) {
         uint64_t in_extent = page->at + at, cell = c->first[page->extent] + in_extent / c->bytes;
         n = c->bytes - in_extent % c->bytes; /* the cell may have begun in the page before, or end in the next one */
         if (n > page->bytes - at) n = page->bytes - at;
         if (has_bit(c->named, cell) || has_bit(c->logged, cell) || memcmp(page->is + at, page->was + at, n) == 0)
             continue;
-        memcpy(page->was + at, page->is + at, n);
-        if (x->image.line) hd_image_write_back(&x->image, (uint64_t)(page->was + at - x->image.map), n);
+        take_bytes(x, page, at, n);
         copied = true;
     }
-    if (copied) *page->sectors = (uint8_t)differing_sectors(page);
-    pass->redos[share] += redo_bytes(page);
-    if (copied && !x->image.line) mark_dirty(x, page, HD_PAGE_FREE);
+    if (!copied) return;
+    *page->sectors = (uint8_t)differing_sectors(page);
+    if (x->shadow) hd_store_mark(x, page->extent, page->at, page->bytes, HD_PAGE_FREE);
 }
 
-hd_status hd_changes_write(hd_store *x, const hd_pieces *p, hd_changes *c)
+hd_status hd_changes_write(hd_store *x, const hd_pieces *p)
 {
-    pass pass = { .x = x, .p = p, .cells = true, .each = copy_free, .redos = c->redos };
+    pass pass = { .x = x, .p = p, .cells = true, .each = copy_free };
     go_over_pages(&pass, !x->image.line);
     return hd_store_write_pages(x, HD_PAGE_FREE);
 }
@@ -191,7 +197,8 @@ static void scan(const hd_store *x, uint64_t *named)
             if (names_cell(&x->cells, *word++, &cell)) set_bit(named, cell);
 }
 
-bool hd_cells_are_right(const hd_store *x)
+/* Whether cells are named as a scan of the copy says. */
+static bool are_right(const hd_store *x)
 {
     const hd_cells *c = &x->cells;
     const uint64_t *word;
@@ -202,15 +209,14 @@ bool hd_cells_are_right(const hd_store *x)
             if (!has_bit(c->named, cell)) return false;
             named++;
         }
-    for (uint64_t i = 0; i < bits_bytes(c->n) / sizeof *c->named; i++)
+    for (uint64_t i = 0; i < hd_cells_bits(c) / sizeof *c->named; i++)
         bits += (uint64_t)__builtin_popcountll(c->named[i]);
     return bits == named;
 }
 
-/* Which extents have cells, and which name them; how many cells there are. */
-static uint64_t find_cells(hd_cells *c, const hd_pieces *p)
+/* Which extents have cells, and which name them, and how many cells there are. */
+static void find_cells(hd_cells *c, const hd_pieces *p)
 {
-    uint64_t n = 0;
     memset(c, 0, sizeof *c);
     for (int i = 0; i < p->n; i++) {
         const hd_extent *piece = &p->all[i];
@@ -219,11 +225,10 @@ static uint64_t find_cells(hd_cells *c, const hd_pieces *p)
         if (!piece->cell_bytes) continue;
         HD_ASSERT(p->at[i] == 0 && piece->bytes % piece->cell_bytes == 0, "cells are not an extent of their own");
         HD_ASSERT(!c->bytes || c->bytes == piece->cell_bytes, "cells have different sizes");
-        c->first[p->extent[i]] = n;
+        c->first[p->extent[i]] = c->n;
         c->bytes = piece->cell_bytes;
-        n += piece->bytes / piece->cell_bytes;
+        c->n += piece->bytes / piece->cell_bytes;
     }
-    return n;
 }
 
 hd_status hd_cells_take(hd_store *x, const hd_pieces *p)
@@ -231,8 +236,9 @@ hd_status hd_cells_take(hd_store *x, const hd_pieces *p)
     hd_cells *c = &x->cells;
     void *named = NULL, *logged = NULL;
     hd_cells_give(x);
-    const uint64_t n = find_cells(c, p), bytes = bits_bytes(n);
-    if (n == 0) return HD_OK;
+    find_cells(c, p);
+    const uint64_t bytes = hd_cells_bits(c);
+    if (c->n == 0) return HD_OK;
     hd_status status = hd_take(&x->seams, "file: cells in use", bytes, 1, &named);
     if (!status) status = hd_take(&x->seams, "file: cells in the journal", bytes, 1, &logged);
     if (status) {
@@ -240,7 +246,6 @@ hd_status hd_cells_take(hd_store *x, const hd_pieces *p)
         memset(c, 0, sizeof *c);
         return status;
     }
-    c->n = n;
     c->named = (uint64_t *)memset(named, 0, bytes);
     c->logged = (uint64_t *)memset(logged, 0, bytes);
     scan(x, c->named);
@@ -249,14 +254,14 @@ hd_status hd_cells_take(hd_store *x, const hd_pieces *p)
 
 void hd_cells_give(hd_store *x)
 {
-    hd_give(&x->seams, x->cells.named, bits_bytes(x->cells.n), 1);
-    hd_give(&x->seams, x->cells.logged, bits_bytes(x->cells.n), 1);
+    hd_give(&x->seams, x->cells.named, hd_cells_bits(&x->cells), 1);
+    hd_give(&x->seams, x->cells.logged, hd_cells_bits(&x->cells), 1);
     memset(&x->cells, 0, sizeof x->cells);
 }
 
 void hd_cells_checkpoint(hd_store *x)
 {
-    if (x->cells.n) memset(x->cells.logged, 0, bits_bytes(x->cells.n));
+    if (x->cells.n) memset(x->cells.logged, 0, hd_cells_bits(&x->cells));
 }
 
 /* ---- The record, and what follows ------------------------------------------------------------ */
@@ -274,13 +279,13 @@ static void record_page(pass *pass, uint32_t share, const page *page)
 {
     if (!*page->sectors) return;
     if (pass->x->cells.names[page->extent]) forget_names(&pass->x->cells, page);
-    pass->to[share] = hd_redo_make(pass->to[share], page->extent, page->at, (const uint64_t *)(const void *)page->is,
-                                   (const uint64_t *)(void *)page->was, (uint32_t)(page->bytes / ATOM), *page->sectors);
+    pass->to[share] = hd_redo_make(pass->to[share], page->extent, page->at, page->is, page->was,
+                                   (uint32_t)(page->bytes / ATOM), *page->sectors);
 }
 
 bool hd_changes_record(hd_store *x, const hd_pieces *p, const hd_changes *c)
 {
-    pass pass = { .x = x, .p = p, .all = true, .each = record_page };
+    pass pass = { .x = x, .p = p, .each = record_page };
     hd_journal_begin(&x->journal);
     for (uint32_t share = 0; share < SHARES; share++) {
         pass.to[share] = hd_journal_add(&x->journal, c->redos[share]);
@@ -312,15 +317,14 @@ static void take_page(pass *pass, uint32_t share, const page *page)
         n = page->bytes - at < LINE ? page->bytes - at : LINE;
         if (!(*page->sectors >> at / HD_IMAGE_SECTOR & 1) || memcmp(page->is + at, page->was + at, n) == 0) continue;
         if (x->cells.n) note_words(&x->cells, page, at, n);
-        memcpy(page->was + at, page->is + at, n);
-        if (x->image.line) hd_image_write_back(&x->image, (uint64_t)(page->was + at - x->image.map), n);
+        take_bytes(x, page, at, n);
     }
-    if (x->shadow) mark_dirty(x, page, HD_PAGE_LOGGED);
+    if (x->shadow) hd_store_mark(x, page->extent, page->at, page->bytes, HD_PAGE_LOGGED);
 }
 
 void hd_changes_take(hd_store *x, const hd_pieces *p)
 {
-    pass pass = { .x = x, .p = p, .all = true, .each = take_page };
+    pass pass = { .x = x, .p = p, .each = take_page };
     go_over_pages(&pass, !x->image.line);
-    HD_ASSERT(!x->cells.n || hd_cells_are_right(x), "cells are named otherwise than the copy says");
+    HD_ASSERT(!x->cells.n || are_right(x), "cells are named otherwise than the copy says");
 }

@@ -18,16 +18,23 @@
 
 enum { HD_CHANGES_SHARES = 1024 /* of all pages: of each array each thread has some */ };
 typedef struct hd_changes {
-    uint64_t of_cells;                 /* bytes of sectors of cells */
     uint64_t redos[HD_CHANGES_SHARES]; /* by shares: bytes of their redos */
 } hd_changes;
 
-/* Compares the pages of which x->changed says that they may have changed; then it says which sectors have. First those
- * of arrays with cells, with a *c of zeros, and then the others. */
-void hd_changes_find(hd_store *x, const hd_pieces *p, bool cells, hd_changes *c);
+/* The durable copy of an array. */
+static inline uint8_t *hd_changes_copy(const hd_store *x, const hd_pieces *p, int i)
+{
+    return hd_store_copy(x, p->extent[i]) + p->at[i];
+}
+
+/* Compares pages of arrays with cells, of which x->changed says that they may have changed; then it says which sectors
+ * have. The bytes of these. */
+uint64_t hd_changes_in_cells(hd_store *x, const hd_pieces *p);
 /* Writes what is new in free cells to the image. It is no change any more, and is to be synced before the record. */
-hd_status hd_changes_write(hd_store *x, const hd_pieces *p, hd_changes *c);
-/* Makes the record of all others; false: there is no room for it in a journal of that size. Cells that words of the
+hd_status hd_changes_write(hd_store *x, const hd_pieces *p);
+/* Compares the pages of the other arrays likewise, and counts what the record of all changes takes. */
+void hd_changes_find(hd_store *x, const hd_pieces *p, hd_changes *c);
+/* Makes this record; false: there is no room for it in a journal of that size. Cells that words of the
  * record no longer name are free from the next commit on. */
 bool hd_changes_record(hd_store *x, const hd_pieces *p, const hd_changes *c);
 /* The durable copy takes what the record has: when that is durable; or, if it is the shadow, before: it is not read any
@@ -39,7 +46,5 @@ hd_status hd_cells_take(hd_store *x, const hd_pieces *p);
 void hd_cells_give(hd_store *x);
 /* The journal begins anew. */
 void hd_cells_checkpoint(hd_store *x);
-/* Verify builds: whether cells are named as a scan of the copy says. */
-bool hd_cells_are_right(const hd_store *x);
 
 #endif

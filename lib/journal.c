@@ -54,15 +54,16 @@ uint8_t *hd_journal_add(hd_journal *j, uint64_t bytes)
 enum { WORD = 8, WORDS = HD_IMAGE_SECTOR / WORD /* of a sector, each a bit of a word */ };
 
 /* Which words of sector s differ. */
-static uint64_t differing(const uint64_t *is, const uint64_t *was, uint32_t words, uint32_t s)
+static uint64_t differing(const void *is, const void *was, uint32_t words, uint32_t s)
 {
-    uint32_t from = s * WORDS, n = words - from < WORDS ? words - from : WORDS;
+    const uint64_t *a = (const uint64_t *)is + s * WORDS, *b = (const uint64_t *)was + s * WORDS;
+    uint32_t left = words - s * WORDS, n = left < WORDS ? left : WORDS;
     uint64_t which = 0;
-    for (uint32_t i = 0; i < n; i++) which |= (uint64_t)(is[from + i] != was[from + i]) << i;
+    for (uint32_t i = 0; i < n; i++) which |= (uint64_t)(a[i] != b[i]) << i;
     return which;
 }
 
-uint64_t hd_redo_bytes(const uint64_t *is, const uint64_t *was, uint32_t words, uint32_t sectors)
+uint64_t hd_redo_bytes(const void *is, const void *was, uint32_t words, uint32_t sectors)
 {
     uint64_t n = 0;
     for (uint32_t left = sectors; left; left &= left - 1)
@@ -70,8 +71,8 @@ uint64_t hd_redo_bytes(const uint64_t *is, const uint64_t *was, uint32_t words, 
     return sizeof(hd_redo) + n * WORD;
 }
 
-uint8_t *hd_redo_make(uint8_t *to, uint32_t extent, uint64_t at, const uint64_t *is, const uint64_t *was,
-                      uint32_t words, uint32_t sectors)
+uint8_t *hd_redo_make(uint8_t *to, uint32_t extent, uint64_t at, const void *is, const void *was, uint32_t words,
+                      uint32_t sectors)
 {
     hd_redo *redo = (hd_redo *)(void *)to;
     *redo = (hd_redo){ extent, sectors, at };
@@ -80,7 +81,7 @@ uint8_t *hd_redo_make(uint8_t *to, uint32_t extent, uint64_t at, const uint64_t 
         uint32_t s = (uint32_t)__builtin_ctz(left);
         *which = differing(is, was, words, s);
         for (uint64_t bits = *which++; bits; bits &= bits - 1)
-            *word++ = is[s * WORDS + (uint32_t)__builtin_ctzll(bits)];
+            *word++ = ((const uint64_t *)is)[s * WORDS + (uint32_t)__builtin_ctzll(bits)];
     }
     return (uint8_t *)word;
 }

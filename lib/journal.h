@@ -59,10 +59,10 @@ void hd_journal_begin(hd_journal *j);
 uint8_t *hd_journal_add(hd_journal *j, uint64_t bytes);
 /* The bytes of a redo of those words of a page, or the first `words` of it, that differ from what was there: in
  * `sectors` alone, in each of which some do. */
-uint64_t hd_redo_bytes(const uint64_t *is, const uint64_t *was, uint32_t words, uint32_t sectors);
+uint64_t hd_redo_bytes(const void *is, const void *was, uint32_t words, uint32_t sectors);
 /* The redo itself; where the next one goes. */
-uint8_t *hd_redo_make(uint8_t *to, uint32_t extent, uint64_t at, const uint64_t *is, const uint64_t *was,
-                      uint32_t words, uint32_t sectors);
+uint8_t *hd_redo_make(uint8_t *to, uint32_t extent, uint64_t at, const void *is, const void *was, uint32_t words,
+                      uint32_t sectors);
 /* Whether there is room for the record behind the earlier ones. */
 bool hd_journal_fits(const hd_journal *j);
 /* Writes the record and syncs it. head: batch, batches, epoch and clock are the caller's. */

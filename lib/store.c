@@ -16,11 +16,6 @@
 
 /* ---- What the file has ------------------------------------------------------------------------ */
 
-static uint8_t *copy_of_piece(const hd_store *x, const hd_pieces *p, int i)
-{
-    return hd_store_copy(x, p->extent[i]) + p->at[i];
-}
-
 static void give_shadow(hd_store *x)
 {
     hd_cells_give(x);
@@ -53,6 +48,13 @@ static hd_status take_shadow(hd_store *x, const hd_pieces *p, const hd_superbloc
     return status;
 }
 
+void hd_store_mark(hd_store *x, uint32_t e, uint64_t at, uint64_t bytes, uint8_t bit)
+{
+    at += x->start[e];
+    for (uint64_t k = at / HD_IMAGE_PAGE; k <= (at + bytes - 1) / HD_IMAGE_PAGE; k++)
+        __atomic_fetch_or(&x->dirty[k], bit, __ATOMIC_RELAXED);
+}
+
 static bool is_outside(const hd_store *x, const hd_patch *run)
 {
     const hd_superblock *sb = &x->image.sb;
@@ -64,10 +66,8 @@ static hd_status apply_run(hd_store *x, const hd_patch *run)
 {
     if (!x->shadow)
         return hd_image_put(&x->image, x->image.sb.extent[run->extent].offset + run->at, run->word, run->bytes);
-    uint64_t at = x->start[run->extent] + run->at;
-    memcpy(x->shadow + at, run->word, run->bytes);
-    for (uint64_t page = at / HD_IMAGE_PAGE; page <= (at + run->bytes - 1) / HD_IMAGE_PAGE; page++)
-        x->dirty[page] |= HD_PAGE_LOGGED;
+    memcpy(x->shadow + x->start[run->extent] + run->at, run->word, run->bytes);
+    hd_store_mark(x, run->extent, run->at, run->bytes, HD_PAGE_LOGGED);
     return HD_OK;
 }
 
@@ -250,18 +250,18 @@ static hd_status move(hd_table *t, const hd_pieces *p, hd_superblock *next)
     give_shadow(x);
     status = take_shadow(x, p, next);
     for (int i = 0; i < p->n && !status && x->shadow; i++)
-        memcpy(copy_of_piece(x, p, i), p->all[i].p, (size_t)p->all[i].bytes);
+        memcpy(hd_changes_copy(x, p, i), p->all[i].p, (size_t)p->all[i].bytes);
     x->journal.at = 0;
     return status ? status : hd_cells_take(x, p);
 }
 
 /* Values of many new cells are written there. A few are in the record, which saves a sync. */
-static hd_status write_cells(hd_table *t, const hd_pieces *p, hd_changes *c)
+static hd_status write_cells(hd_table *t, const hd_pieces *p)
 {
     hd_store *x = t->store;
-    if (!x->cells.n || c->of_cells < x->seams.file.sync_bytes) return HD_OK;
+    if (!x->cells.n || hd_changes_in_cells(x, p) < x->seams.file.sync_bytes) return HD_OK;
     x->cells.unsynced = true;
-    hd_status status = hd_changes_write(x, p, c);
+    hd_status status = hd_changes_write(x, p);
     return !status && t->backend->arrange ? t->backend->arrange(t->state) : status;
 }
 
@@ -270,13 +270,12 @@ static hd_status write_cells(hd_table *t, const hd_pieces *p, hd_changes *c)
 static hd_status find_changes(hd_table *t, const hd_pieces *p, bool *room)
 {
     hd_store *x = t->store;
-    hd_changes c = { .of_cells = 0 };
+    hd_changes c;
     memset(x->changed, 1, p->pages);
     hd_status status = t->backend->changed ? t->backend->changed(t->state, x->changed, p->pages) : HD_OK;
+    if (!status) status = write_cells(t, p);
     if (status) return status;
-    hd_changes_find(x, p, true, &c);
-    status = write_cells(t, p, &c);
-    hd_changes_find(x, p, false, &c); /* the disk writes cells meanwhile */
+    hd_changes_find(x, p, &c); /* the disk writes cells meanwhile */
     while (!status && !(*room = hd_changes_record(x, p, &c)) && x->journal.bytes < journal_for(x, &x->image.sb, true))
         status = enlarge_journal(t);
     return status;
@@ -441,7 +440,7 @@ static hd_status recover(hd_table *t)
     if (!status) status = replay(t);
     if (!status && x->pages.on) status = map_image(t, &p);
     for (int i = 0; i < p.n && !status && !x->pages.on; i++)
-        memcpy(p.all[i].p, copy_of_piece(x, &p, i), (size_t)p.all[i].bytes);
+        memcpy(p.all[i].p, hd_changes_copy(x, &p, i), (size_t)p.all[i].bytes);
     if (!status) status = t->backend->recovered(t->state, &x->did);
     if (status) return status;
     if (t->backend->device_arrays)
@@ -567,5 +566,5 @@ void hd_store_tell(const hd_store *x, hd_info *info)
 {
     info->image = (hd_image_info){ x->image.sb.generation, x->durable, x->did };
     info->memory_bytes += sizeof *x + x->shadow_bytes + x->shadow_bytes / HD_IMAGE_PAGE + x->changed_pages;
-    info->memory_bytes += x->journal.bytes + (x->cells.n + 63) / 64 * 2 * sizeof *x->cells.named;
+    info->memory_bytes += x->journal.bytes + 2 * hd_cells_bits(&x->cells);
 }

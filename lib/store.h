@@ -22,6 +22,9 @@ typedef struct hd_cells {
     bool has[HD_IMAGE_EXTENTS], names[HD_IMAGE_EXTENTS]; /* likewise: it has cells; its words name some */
 } hd_cells;
 
+/* Bytes of a bit for each cell. */
+static inline uint64_t hd_cells_bits(const hd_cells *c) { return (c->n + 63) / 64 * sizeof *c->named; }
+
 /* What the shadow has of a page, and the image lacks: bytes of a record of the journal; of free cells. */
 enum { HD_PAGE_LOGGED = 1, HD_PAGE_FREE = 2 };
 
@@ -48,6 +51,8 @@ static inline uint8_t *hd_store_copy(const hd_store *x, uint32_t e)
     return x->image.line ? x->image.map + x->image.sb.extent[e].offset : x->shadow + x->start[e];
 }
 
+/* Pages of the shadow that have one of these bytes of an extent get the bit; from several threads. */
+void hd_store_mark(hd_store *x, uint32_t e, uint64_t at, uint64_t bytes, uint8_t bit);
 /* Writes the pages of the shadow that have one of these bits, which they lose. */
 hd_status hd_store_write_pages(hd_store *x, int bits);
 

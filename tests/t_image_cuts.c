@@ -30,7 +30,7 @@ typedef enum forgotten { NOTHING, CELLS_NAMED, CELLS_LOGGED, FORGOTTEN } forgott
 static void forget(hd_store *x, forgotten what)
 {
     uint64_t *bits = what == CELLS_NAMED ? x->cells.named : what == CELLS_LOGGED ? x->cells.logged : NULL;
-    if (bits) memset(bits, 0, (x->cells.n + 63) / 64 * sizeof *bits);
+    if (bits) memset(bits, 0, hd_cells_bits(&x->cells));
 }
 
 /* More values than there are free cells: cells that the file names, or of which the journal has bytes, are used again.
@@ -48,8 +48,7 @@ static void live_of_cells(trial *x, uint64_t seed, forgotten what)
         t->store->seams.file.sync_bytes = hd_rng_below(&l.random, 2) ? 0 : UINT64_MAX;
         forget(t->store, what);
         must(hd_rng_below(&l.random, 4) ? life_batch(&l, t, &w) : life_flip(&l, t, &w, wide.config.value_bytes));
-        l.after[++l.changes] = w;
-        cuts_mark(&c, l.promised = l.changes);
+        lives_note(&l, &c, &w);
     }
     life_kill(&c, t);
     test_case("%s: cuts of life %llu", wide.name, (ull)seed);
@@ -110,8 +109,7 @@ static void journal_grows(void)
     for (int twice = 0; twice < 2; twice++) {
         must(hd_table_info(t, &info));
         must(hd_grow(t, 4 * info.buckets));
-        l.after[l.changes + 1] = l.after[l.changes];
-        cuts_mark(&c, l.promised = ++l.changes);
+        lives_note(&l, &c, &l.after[l.changes]);
         life_live(&l, t, &c, 2);
     }
     check(c.file.size > 4 * bytes, "the file has not grown");

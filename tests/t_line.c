@@ -54,8 +54,7 @@ static void file_gets_larger(void)
     const uint64_t had = life_superblock(c.file.bytes).file_bytes;
     must(hd_table_info(t, &info));
     must(hd_grow(t, 2 * info.buckets));
-    l.after[l.changes + 1] = l.after[l.changes];
-    cuts_mark(&c, l.promised = ++l.changes);
+    lives_note(&l, &c, &l.after[l.changes]);
     life_live(&l, t, &c, 3);
     check(life_superblock(c.file.bytes).file_bytes > had, "the file has not grown");
     life_kill(&c, t);
@@ -85,8 +84,7 @@ static void cells_come_back(void)
         must(hd_run(t, &b));
         for (uint64_t i = 0; i < N; i++)
             if (outcome[i] == HD_INSERTED || outcome[i] == HD_UPDATED) w.value[key[i]] = (int64_t)(value[i] & 0xffff);
-        l.after[++l.changes] = w;
-        cuts_mark(&c, l.promised = l.changes);
+        lives_note(&l, &c, &w);
     }
     life_kill(&c, t);
     lives_cut(&x, &l, &c, 0, 64);

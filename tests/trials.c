@@ -77,8 +77,7 @@ static int present(const world *w)
     return n;
 }
 
-/* A change that w has had, and that is promised. */
-static void note(life *l, cuts *c, const world *w)
+void lives_note(life *l, cuts *c, const world *w)
 {
     l->after[++l->changes] = *w;
     cuts_mark(c, l->promised = l->changes);
@@ -89,13 +88,13 @@ void lives_larger_journal(life *l, hd_table *t, cuts *c, uint32_t value_bytes)
     world w = l->after[l->changes];
     while (present(&w) < 2 * LIFE_KEYS / 3) { /* these need no larger one */
         must(life_batch(l, t, &w));
-        note(l, c, &w);
+        lives_note(l, c, &w);
     }
     const hd_superblock was = life_superblock(c->file.bytes);
     t->store->seams.file.sync_bytes = UINT64_MAX;
     must(life_flip(l, t, &w, value_bytes));
     const hd_superblock is = life_superblock(c->file.bytes);
-    note(l, c, &w);
+    lives_note(l, c, &w);
     check(is.journal_bytes > was.journal_bytes, "%llu bytes of journal", (ull)is.journal_bytes);
     check(memcmp(is.extent, was.extent, sizeof is.extent) == 0, "the table has moved");
 }

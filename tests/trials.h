@@ -16,6 +16,8 @@ void lives_all(const shape *shapes, size_t n, const char *backend, uint64_t chan
 void lives_fail(const shape *shapes, size_t n);
 /* A recovery that follows another one changes no byte but those of superblocks. */
 void lives_recover(const shape *shapes, size_t n);
+/* A change that w has had, and that is promised. */
+void lives_note(life *l, cuts *c, const world *w);
 /* One change, whose record needs a larger journal than there is: the entries stay where they are. */
 void lives_larger_journal(life *l, hd_table *t, cuts *c, uint32_t value_bytes);
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "lib/params.h"
@@ -39,6 +40,12 @@ error_t replay_option(int key, const char *arg, void *plan)
     if (key == REPLAY_SCORE) return choose_score(arg, &p->score);
     p->fails = true;
     return tool_read(hd_parse_double("--fail-above", arg, 0, 1, &p->fail_above));
+}
+
+uint32_t replay_cores(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores > 0 ? (uint32_t)cores : 1;
 }
 
 hd_config replay_config(const replay_plan *p, const char *policy)

@@ -159,6 +159,8 @@ void replay_rows_give(replay_row *row, size_t rows);
 /* How many rows a policy and a size have. */
 static inline size_t replay_seeds(const replay_plan *p) { return p->seeds ? p->seeds : 1; }
 
+/* The rows that run at once if none says how many: one for each core. */
+uint32_t replay_cores(void);
 /* Runs them all; rows stay in order. TOOL_OK, TOOL_STOPPED, or what was said of the first that failed. */
 int replay_run(const replay_plan *p, replay_row *row, size_t rows);
 

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "tools/curve.h"
@@ -249,6 +248,8 @@ static hd_status row_fill(curve_job *j, curve_row *r)
     return HD_OK;
 }
 
+static bool lacks_exact(const curve_job *j, const curve_row *r) { return r->exact < 0 && (j->o.exact || !r->sampled); }
+
 /* The exact misses that the pass does not have, by a replay of each. */
 static int rows_replay(curve_job *j)
 {
@@ -257,7 +258,7 @@ static int rows_replay(curve_job *j)
     if (!replayed) return tool_say(TOOL_SYSTEM, "memory was refused");
     for (size_t i = 0; i < j->rows; i++) {
         const curve_row *r = &j->row[i];
-        if (r->exact >= 0 || !(j->o.exact || !r->sampled)) continue;
+        if (!lacks_exact(j, r)) continue;
         replayed[n++] = (replay_row){ .policy = r->policy->name,
                                       .asked = "",
                                       .full = r->policy,
@@ -270,7 +271,7 @@ static int rows_replay(curve_job *j)
     n = 0;
     for (size_t i = 0; !code && i < j->rows; i++) {
         curve_row *r = &j->row[i];
-        if (r->exact >= 0 || !(j->o.exact || !r->sampled)) continue;
+        if (!lacks_exact(j, r)) continue;
         r->exact = (double)replayed[n++].all.misses;
         if (!r->sampled) r->misses = r->exact;
     }
@@ -391,8 +392,7 @@ static int job_run(curve_job *j, const tool_line *line)
 {
     replay_plan *p = &j->o.plan;
     int code = request_trace_or_spec(&j->source, line->word, line->words);
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (!p->threads) p->threads = cores > 0 ? (uint32_t)cores : 1;
+    if (!p->threads) p->threads = replay_cores();
     j->source.args.lenient = p->lenient;
     j->source.args.seed = p->seed;
     p->source = &j->source.args;

@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tools/fill.h"
 #include "tools/plot.h"
@@ -231,8 +230,7 @@ static int run(tool_line *line, int argc, char **argv)
     int code = tool_parse(line, argc, argv, &o);
     if (code >= 0) return code;
     /* rows do not disturb each other, so every core takes some; one table's speed is measured on one core */
-    long cores = o.parts ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
-    if (!o.plan.threads) o.plan.threads = cores > 0 ? (uint32_t)cores : 1;
+    if (!o.plan.threads) o.plan.threads = o.parts ? 1 : replay_cores();
 
     tool_form form = line->form == TOOL_TEXT && !o.table ? TOOL_CSV : line->form;
     replay_list policies;

@@ -142,8 +142,8 @@ static int scratch(const hkv_state *o, hd_memory *all)
 #define AT(name, pointer) name, offsetof(hkv_state, kept.pointer)
     /* clang-format off */
     const hd_memory rows[] = {
-        { "capacity: bucket locks", "bucket locks", offsetof(hkv_state, kept.lock), o->gpu.info.buckets, sizeof *a->lock,
-          0, .put = locks },
+        { "capacity: bucket locks", "bucket locks", offsetof(hkv_state, kept.lock), o->gpu.info.buckets,
+          sizeof *a->lock, 0, .put = locks },
         { lists, AT("stage_flag", list.stage_flag), window, 1, NONE, .put = of_batch },
         { lists, AT("stage_key", list.stage_key), window, sizeof *a->list.stage_key, NONE, .put = of_batch },
         { lists, AT("stage_score", list.stage_score), window, sizeof *a->list.stage_score, NONE, .put = of_batch },

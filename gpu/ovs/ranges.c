@@ -29,7 +29,8 @@ static void plan_memory(uint64_t rows, uint64_t waiting, hd_memory all[PLAN_ARRA
         { what, NULL, offsetof(ovs_state, plan.keys), rows, sizeof(uint32_t), HD_AS_IT_COMES, .put = HD_HOST_MEMORY },
         { what, NULL, offsetof(ovs_state, plan.was), rows, sizeof(uint64_t), HD_AS_IT_COMES, .put = HD_HOST_MEMORY },
         { what, NULL, offsetof(ovs_state, plan.task), rows, sizeof(ovs_task), HD_AS_IT_COMES, .put = HD_HOST_MEMORY },
-        { what, NULL, offsetof(ovs_state, plan.wait), waiting, sizeof(uint32_t), HD_AS_IT_COMES, .put = HD_HOST_MEMORY },
+        { what, NULL, offsetof(ovs_state, plan.wait), waiting, sizeof(uint32_t), HD_AS_IT_COMES,
+          .put = HD_HOST_MEMORY },
     };
     /* clang-format on */
     memcpy(all, rows_of, sizeof rows_of);

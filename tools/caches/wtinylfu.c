@@ -19,7 +19,7 @@ static uint64_t protected_most(const baseline *b) { return main_most(b) / 5 * 4 
 static hd_status wtinylfu_open(baseline *b) { return sketch_room(sketch_of(b), 1); }
 static void wtinylfu_close(baseline *b) { free(sketch_of(b)->at); }
 
-/* The request is seen. In bytes nobody knows how many entries there can be: those that there are count. */
+/* Counts the request. A capacity in bytes has no number of entries: the entries that are there take its place. */
 static hd_status wtinylfu_see(baseline *b, const hd_request *r)
 {
     hd_status s = sketch_room(sketch_of(b), b->entries);
