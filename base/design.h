@@ -33,8 +33,8 @@ typedef struct hd_extent {
     void *p;
     uint64_t bytes;
     /* Not 0: it has cells of so many bytes, as have all such extents, whose cells are numbered in their order. What is
-     * in a cell matters if a word names it: one of an extent with `names`, by its lower 32 bits. No two words name one
-     * cell, unless it does not exist. */
+     * in a cell matters if a word names it: one of an extent with `names`, by its lower 32 bits. Words of empty slots
+     * may name cells, too, and other words the same ones: such cells are not taken for free. */
     uint32_t cell_bytes;
     bool names;
 } hd_extent;

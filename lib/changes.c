@@ -128,15 +128,21 @@ void hd_changes_find(hd_store *x, const hd_pieces *p, hd_changes *c)
 /* ---- Free cells ------------------------------------------------------------------------------ */
 
 static bool has_bit(const uint64_t *bits, uint64_t i) { return bits[i / WORD_BITS] >> i % WORD_BITS & 1; }
-static void set_bit(uint64_t *bits, uint64_t i) { bits[i / WORD_BITS] |= 1ull << i % WORD_BITS; }
 /* By several threads. */
 static void add_bit(uint64_t *bits, uint64_t i)
 {
     __atomic_fetch_or(&bits[i / WORD_BITS], 1ull << i % WORD_BITS, __ATOMIC_RELAXED);
 }
-static void take_bit(uint64_t *bits, uint64_t i)
+
+/* One word more, or less, names the cell; by several threads. What was not counted stays: then it is never free. */
+static void count_name(const hd_cells *c, uint64_t cell, int more)
 {
-    __atomic_fetch_and(&bits[i / WORD_BITS], ~(1ull << i % WORD_BITS), __ATOMIC_RELAXED);
+    uint8_t *names = &c->names_of[cell], was = __atomic_load_n(names, __ATOMIC_RELAXED), is;
+    do {
+        HD_ASSERT(was || more > 0, "a word that names a cell was not counted");
+        if (was == HD_CELL_NAMES_MOST || (!was && more < 0)) return;
+        is = (uint8_t)(was + more);
+    } while (!__atomic_compare_exchange_n(names, &was, is, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }
 
 /* The copy takes n bytes of a page. */
@@ -158,8 +164,7 @@ static void copy_free(pass *pass, uint32_t share, const page *page)
         uint64_t in_extent = page->at + at, cell = c->first[page->extent] + in_extent / c->bytes;
         n = c->bytes - in_extent % c->bytes; /* the cell may have begun in the page before, or end in the next one */
         if (n > page->bytes - at) n = page->bytes - at;
-        if (has_bit(c->named, cell) || has_bit(c->logged, cell) || memcmp(page->is + at, page->was + at, n) == 0)
-            continue;
+        if (c->names_of[cell] || has_bit(c->logged, cell) || memcmp(page->is + at, page->was + at, n) == 0) continue;
         take_bytes(x, page, at, n);
         copied = true;
     }
@@ -188,13 +193,13 @@ static uint64_t words_of(const hd_store *x, uint32_t e, const uint64_t **word)
     return x->cells.names[e] ? x->image.sb.extent[e].bytes / ATOM : 0;
 }
 
-static void scan(const hd_store *x, uint64_t *named)
+static void scan(const hd_store *x)
 {
     const uint64_t *word;
     uint64_t cell;
     for (uint32_t e = 0; e < x->image.sb.extents; e++)
         for (uint64_t n = words_of(x, e, &word); n > 0; n--)
-            if (names_cell(&x->cells, *word++, &cell)) set_bit(named, cell);
+            if (names_cell(&x->cells, *word++, &cell)) count_name(&x->cells, cell, 1);
 }
 
 /* Whether cells are named as a scan of the copy says. */
@@ -202,16 +207,15 @@ static bool are_right(const hd_store *x)
 {
     const hd_cells *c = &x->cells;
     const uint64_t *word;
-    uint64_t cell, named = 0, bits = 0;
+    uint64_t cell, named = 0, counted = 0;
     for (uint32_t e = 0; e < x->image.sb.extents; e++)
         for (uint64_t n = words_of(x, e, &word); n > 0; n--) {
             if (!names_cell(c, *word++, &cell)) continue;
-            if (!has_bit(c->named, cell)) return false;
-            named++;
+            if (!c->names_of[cell]) return false;
+            named += c->names_of[cell] < HD_CELL_NAMES_MOST;
         }
-    for (uint64_t i = 0; i < hd_cells_bits(c) / sizeof *c->named; i++)
-        bits += (uint64_t)__builtin_popcountll(c->named[i]);
-    return bits == named;
+    for (uint64_t i = 0; i < c->n; i++) counted += c->names_of[i] < HD_CELL_NAMES_MOST ? c->names_of[i] : 0;
+    return counted == named;
 }
 
 /* Which extents have cells, and which name them, and how many cells there are. */
@@ -234,27 +238,27 @@ static void find_cells(hd_cells *c, const hd_pieces *p)
 hd_status hd_cells_take(hd_store *x, const hd_pieces *p)
 {
     hd_cells *c = &x->cells;
-    void *named = NULL, *logged = NULL;
+    void *names_of = NULL, *logged = NULL;
     hd_cells_give(x);
     find_cells(c, p);
     const uint64_t bytes = hd_cells_bits(c);
     if (c->n == 0) return HD_OK;
-    hd_status status = hd_take(&x->seams, "file: cells in use", bytes, 1, &named);
+    hd_status status = hd_take(&x->seams, "file: cells in use", c->n, 1, &names_of);
     if (!status) status = hd_take(&x->seams, "file: cells in the journal", bytes, 1, &logged);
     if (status) {
-        hd_give(&x->seams, named, bytes, 1);
+        hd_give(&x->seams, names_of, c->n, 1);
         memset(c, 0, sizeof *c);
         return status;
     }
-    c->named = (uint64_t *)memset(named, 0, bytes);
+    c->names_of = (uint8_t *)memset(names_of, 0, c->n);
     c->logged = (uint64_t *)memset(logged, 0, bytes);
-    scan(x, c->named);
+    scan(x);
     return HD_OK;
 }
 
 void hd_cells_give(hd_store *x)
 {
-    hd_give(&x->seams, x->cells.named, hd_cells_bits(&x->cells), 1);
+    hd_give(&x->seams, x->cells.names_of, x->cells.n, 1);
     hd_give(&x->seams, x->cells.logged, hd_cells_bits(&x->cells), 1);
     memset(&x->cells, 0, sizeof x->cells);
 }
@@ -266,13 +270,13 @@ void hd_cells_checkpoint(hd_store *x)
 
 /* ---- The record, and what follows ------------------------------------------------------------ */
 
-/* The words that differ name these cells no more. */
+/* The words that differ no longer name these cells. */
 static void forget_names(const hd_cells *c, const page *page)
 {
     const uint64_t *is = (const uint64_t *)(const void *)page->is, *was = (const uint64_t *)(void *)page->was;
     uint64_t cell;
     for (uint64_t i = 0; i < page->bytes / ATOM; i++)
-        if (is[i] != was[i] && names_cell(c, was[i], &cell)) take_bit(c->named, cell);
+        if (is[i] != was[i] && names_cell(c, was[i], &cell)) count_name(c, cell, -1);
 }
 
 static void record_page(pass *pass, uint32_t share, const page *page)
@@ -304,7 +308,7 @@ static void note_words(const hd_cells *c, const page *page, uint64_t at, uint64_
     for (uint64_t i = 0; i < n / ATOM; i++) {
         if (is[i] == was[i]) continue;
         if (c->has[page->extent]) add_bit(c->logged, c->first[page->extent] + (page->at + at + i * ATOM) / c->bytes);
-        if (c->names[page->extent] && names_cell(c, is[i], &cell)) add_bit(c->named, cell);
+        if (c->names[page->extent] && names_cell(c, is[i], &cell)) count_name(c, cell, 1);
     }
 }
 

@@ -566,5 +566,5 @@ void hd_store_tell(const hd_store *x, hd_info *info)
 {
     info->image = (hd_image_info){ x->image.sb.generation, x->durable, x->did };
     info->memory_bytes += sizeof *x + x->shadow_bytes + x->shadow_bytes / HD_IMAGE_PAGE + x->changed_pages;
-    info->memory_bytes += x->journal.bytes + 2 * hd_cells_bits(&x->cells);
+    info->memory_bytes += x->journal.bytes + x->cells.n + hd_cells_bits(&x->cells);
 }

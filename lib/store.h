@@ -16,14 +16,16 @@ typedef struct hd_cells {
     uint64_t n; /* 0: a table without cells, or in mode process, or one that is being opened */
     uint32_t bytes;
     bool unsynced;                    /* some were written, and the record is not there yet that names them */
-    uint64_t *named;                  /* (n bits) of which some word of the durable copy names it */
+    uint8_t *names_of;                /* (n) how many words of the durable copy name it; HD_CELL_NAMES_MOST: or more */
     uint64_t *logged;                 /* (n bits) of which some record of the journal has bytes: it is not free, yet */
     uint64_t first[HD_IMAGE_EXTENTS]; /* of each extent with cells, its first one */
     bool has[HD_IMAGE_EXTENTS], names[HD_IMAGE_EXTENTS]; /* likewise: it has cells; its words name some */
 } hd_cells;
 
+enum { HD_CELL_NAMES_MOST = UINT8_MAX };
+
 /* Bytes of a bit for each cell. */
-static inline uint64_t hd_cells_bits(const hd_cells *c) { return (c->n + 63) / 64 * sizeof *c->named; }
+static inline uint64_t hd_cells_bits(const hd_cells *c) { return (c->n + 63) / 64 * sizeof *c->logged; }
 
 /* What the shadow has of a page, and the image lacks: bytes of a record of the journal; of free cells. */
 enum { HD_PAGE_LOGGED = 1, HD_PAGE_FREE = 2 };

@@ -29,8 +29,8 @@ typedef enum forgotten { NOTHING, CELLS_NAMED, CELLS_LOGGED, FORGOTTEN } forgott
 
 static void forget(hd_store *x, forgotten what)
 {
-    uint64_t *bits = what == CELLS_NAMED ? x->cells.named : what == CELLS_LOGGED ? x->cells.logged : NULL;
-    if (bits) memset(bits, 0, hd_cells_bits(&x->cells));
+    if (what == CELLS_NAMED && x->cells.n) memset(x->cells.names_of, 0, x->cells.n);
+    if (what == CELLS_LOGGED && x->cells.n) memset(x->cells.logged, 0, hd_cells_bits(&x->cells));
 }
 
 /* More values than there are free cells: cells that the file names, or of which the journal has bytes, are used again.
@@ -166,6 +166,18 @@ static void recorder_objects(void)
     }
 }
 
+/* No cell that a word of the file names is taken for free, also where slots are empty and their words stay. */
+static void named_cells_are_known(const hd_store *x)
+{
+    for (uint32_t e = 0; e < x->image.sb.extents && x->cells.n; e++) {
+        const uint64_t *word = (const uint64_t *)(const void *)hd_store_copy(x, e);
+        for (uint64_t i = 0; x->cells.names[e] && i < x->image.sb.extent[e].bytes / sizeof *word; i++) {
+            uint64_t cell = word[i] & UINT32_MAX;
+            check(cell >= x->cells.n || x->cells.names_of[cell], "cell %llu is named, and taken for free", (ull)cell);
+        }
+    }
+}
+
 /* What one mode leaves the others open, on any backend. */
 static void alternate(const shape *s)
 {
@@ -183,6 +195,7 @@ static void alternate(const shape *s)
         hd_table *t = life_open(&l, on[round % all], &c);
         life_compare(&l, t, l.promised);
         life_live(&l, t, &c, hd_rng_below(&l.random, 9));
+        named_cells_are_known(t->store);
         check(!l.failed, "%s", hd_why());
         if (hd_rng_below(&l.random, 4))
             life_kill(&c, t);
