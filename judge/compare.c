@@ -39,6 +39,7 @@ static const char *compare_entry(hd_oracle *o, uint64_t key, uint64_t score, con
     judge_entry *e = judge_map_find(&o->map, key);
     if (!e) return judge_say(o, "the table holds key %" PRIu64 ", which is not in it", key);
     if (e->mark == o->mark) return judge_say(o, "the table holds key %" PRIu64 " twice", key);
+    if (!judge_score_known(o, e)) judge_score_shown(o, e, score);
     if (e->score != score)
         return judge_say(o, "the table holds key %" PRIu64 " with score %" PRIu64 " instead of %" PRIu64, key, score,
                          e->score);

@@ -129,6 +129,8 @@ static uint64_t primary(walk *w)
     if (next_is(w, "now")) return w->in.now;
     if (next_is(w, "tick")) return w->in.tick;
     if (next_is(w, "epoch")) return w->in.epoch;
+    if (next_is(w, "least")) return w->in.least;
+    if (next_is(w, "spared")) return w->in.spared;
     return number(w);
 }
 
@@ -187,11 +189,11 @@ static uint64_t value_of(const char *at, uint64_t old, judge_score_in in, bool *
 
 bool judge_expression_read(const char *text, judge_expression *e)
 {
-    static const char *const functions[] = { "on_insert", "on_hit", "admission" };
-    const judge_score_in none = { 0, 0, 0, 0 };
+    static const char *const functions[] = { "on_insert", "on_hit", "admission", "on_evict" };
+    const judge_score_in none = { 0, 0, 0, 0, 0, 0 };
     bool well = strncmp(text, prefix, strlen(prefix)) == 0 && strlen(text) < sizeof e->text;
     if (!well || !begin_of(text, functions[0])) return false;
-    for (int f = 0; f < 3 && well; f++)
+    for (int f = 0; f < 4 && well; f++)
         if (begin_of(text, functions[f])) value_of(begin_of(text, functions[f]), 0, none, &well);
     if (well) snprintf(e->text, sizeof e->text, "%s", text);
     return well;
@@ -201,5 +203,6 @@ uint64_t judge_expression_value(const judge_expression *e, const char *function,
 {
     bool well;
     const char *at = begin_of(e->text, function);
+    if (!at && strcmp(function, "on_evict") == 0) return old;
     return value_of(at ? at : begin_of(e->text, "on_insert"), old, in, &well);
 }

@@ -19,7 +19,7 @@ typedef struct judge_expression {
 /* False: the text is no expressions, or they are not well formed. */
 bool judge_expression_read(const char *text, judge_expression *e);
 
-/* The value of on_insert, on_hit or admission. */
+/* The value of on_insert, on_hit, admission or on_evict. */
 uint64_t judge_expression_value(const judge_expression *e, const char *function, uint64_t old, judge_score_in in);
 
 #endif

@@ -15,6 +15,7 @@ typedef struct judge_entry {
     uint64_t born;   /* moment of the item that inserted it */
     uint64_t seen;   /* moment of the last item that found it */
     uint64_t mark;   /* the comparison that last visited it */
+    uint64_t era;    /* when its score was known: see judge_score_known */
     uint8_t value[]; /* (value_bytes)                          */
 } judge_entry;
 

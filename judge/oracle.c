@@ -53,6 +53,7 @@ hd_status hd_oracle_open(const hd_config *c, hd_oracle **out)
         return hd_fail(HD_ENOMEM, "%s", judge_no_memory);
     }
     o->policy = policy;
+    o->unsure = judge_policy_keeps_order(&policy);
     o->dictionary = judge_dictionary(c->design);
     o->keys = judge_keys(c);
     o->by_device = c->clock == HD_CLOCK_DEVICE;
@@ -138,49 +139,6 @@ static const char *lie(judging *j, const char *format, ...)
                      hd_outcome_name(j->outcome), what);
 }
 
-/* Whether at least `want` entries are pinned or have a score of `least` or more. */
-static bool enough_above(const hd_oracle *o, uint64_t want, uint64_t least)
-{
-    const judge_entry *e;
-    for (uint64_t p = 0; want && (e = judge_map_next(&o->map, &p));) want -= e->holder || e->score >= least;
-    return want == 0;
-}
-
-/* The greatest score that at least `need` entries reach: no victim has a greater one. Found by selection (Hoare) in
- * maps small enough to do so for every eviction; larger ones have no such limit. */
-static const char *greatest_victim(hd_oracle *o, uint64_t *score)
-{
-    enum { SMALL = 4096 };
-    uint64_t n = 0, k = o->need - 1, low = 0, high = o->map.n - 1;
-    const judge_entry *e;
-    *score = UINT64_MAX;
-    if (o->map.n > SMALL || o->map.n <= k) return NULL;
-    if (o->rank_room < o->map.n) {
-        uint64_t *wide = (uint64_t *)realloc(o->rank, 2 * (size_t)o->map.n * sizeof *wide);
-        if (!wide) return judge_no_memory;
-        o->rank = wide;
-        o->rank_room = 2 * o->map.n;
-    }
-    for (uint64_t p = 0; (e = judge_map_next(&o->map, &p));) o->rank[n++] = e->holder ? UINT64_MAX : e->score;
-    while (low < high) { /* descending */
-        uint64_t pivot = o->rank[low + (high - low) / 2], l = low, r = high;
-        for (;;) {
-            while (o->rank[l] > pivot) l++;
-            while (o->rank[r] < pivot) r--;
-            if (l >= r) break;
-            uint64_t x = o->rank[l];
-            o->rank[l++] = o->rank[r];
-            o->rank[r--] = x;
-        }
-        if (k <= r)
-            high = r;
-        else
-            low = r + 1;
-    }
-    *score = o->rank[k];
-    return NULL;
-}
-
 /* ---- The list -------------------------------------------------------------------------------- */
 
 /* The list entry of the item: the next one in item order, or else found by its item number. */
@@ -227,15 +185,16 @@ static const char *listed_victim(judging *j, uint64_t most)
     uint64_t l = own_entry(j);
     if (l >= *j->b->count) return lie(j, "the list ends without its victim");
     uint64_t gone = j->b->list_key[l];
-    const judge_entry *e = judge_map_find(&o->map, gone);
+    judge_entry *e = judge_map_find(&o->map, gone);
+    if (e && !judge_score_known(o, e) && j->b->list_score) judge_score_shown(o, e, j->b->list_score[l]);
     if (!e) return lie(j, "the list names key %" PRIu64 " as its victim, which was not there", gone);
     const char *wrong = next_listed(j, gone, e->value, e->score, false);
     if (wrong) return wrong;
     if (e->holder) return lie(j, "its victim, key %" PRIu64 ", was pinned", gone);
-    if (e->score > most)
+    if (e->score > most && judge_score_known(o, e))
         return lie(j, "its victim, key %" PRIu64 ", had score %" PRIu64 ", above its own %" PRIu64, gone, e->score,
                    most);
-    if (!enough_above(o, o->need, e->score))
+    if (!judge_enough_above(o, o->need, e->score))
         return lie(j, "its victim, key %" PRIu64 ", cannot have been the least of a full bucket", gone);
     judge_map_drop(&o->map, gone);
     return NULL;
@@ -252,6 +211,7 @@ static const char *put(judging *j, uint64_t score)
     judge_entry *e = judge_map_put(&j->o->map, j->key, value, score);
     if (!e) return judge_no_memory;
     e->born = e->seen = j->moment;
+    e->era = j->o->unsure ? j->o->era - 1 : j->o->era;
     if ((e->holder = pins_by(j))) j->o->pins++;
     return NULL;
 }
@@ -260,8 +220,11 @@ static const char *refused(judging *j, uint64_t score, uint64_t admission)
 {
     hd_oracle *o = j->o;
     bool only_pinned = o->always || admission == UINT64_MAX;
+    const uint64_t *shown = j->b->list_score;
+    if (o->unsure) o->era++;
+    if (o->unsure && j->rule->list && shown && own_entry(j) < *j->b->count) score = shown[own_entry(j)];
     if (o->live < o->need) return lie(j, "there was room: the table had %" PRIu64 " entries", o->live);
-    if (only_pinned ? o->pins < o->need : !enough_above(o, o->need, admission + 1))
+    if (only_pinned ? o->pins < o->need : !judge_enough_above(o, o->need, admission + 1))
         return lie(j, "no full bucket can have had all its entries above admission score %" PRIu64, admission);
     return j->rule->list ? next_listed(j, j->key, j->value, score, false) : NULL;
 }
@@ -272,11 +235,12 @@ static const char *evicted(judging *j, uint64_t score, uint64_t admission)
     uint64_t most = o->always ? UINT64_MAX : admission, greatest;
     const char *wrong = NULL;
     if (o->live < o->need) return lie(j, "there was room: the table had %" PRIu64 " entries", o->live);
+    if (o->unsure) o->era++;
     if (!j->hidden) {
         wrong = listed_victim(j, most);
     } else {
         j->listed += j->rule->list; /* the list has no item numbers */
-        wrong = greatest_victim(o, &greatest);
+        wrong = judge_greatest_victim(o, &greatest);
         judge_eviction e = { j->moment, most < greatest ? most : greatest };
         if (!wrong && !judge_evicted(&j->victims, e)) wrong = judge_no_memory;
     }
@@ -353,10 +317,12 @@ static void change(judging *j, judge_entry *e)
 }
 
 /* After the change: operations that deliver a value deliver the old one, and those that deliver a score the new one. */
-static const char *judge_delivery(judging *j, const judge_entry *e)
+static const char *judge_delivery(judging *j, judge_entry *e)
 {
     const hd_batch *b = j->b;
     uint32_t bytes = j->o->value_bytes;
+    bool known = judge_score_known(j->o, e) && !(j->o->unsure && j->concurrent);
+    if (b->score_out && !known) judge_score_shown(j->o, e, b->score_out[j->i]);
     if (b->score_out && b->score_out[j->i] != e->score)
         return lie(j, "delivered score %" PRIu64 " instead of %" PRIu64, b->score_out[j->i], e->score);
     if (j->rule->value_out && b->value_out && bytes &&
@@ -387,7 +353,7 @@ static uint64_t item_at(const judging *j, uint64_t p) { return j->order ? j->ord
 
 static judge_score_in score_in(const judging *j, uint64_t i)
 {
-    judge_score_in in = { j->b->score ? j->b->score[i] : 1, j->clock + i, j->clock + i, j->epoch };
+    judge_score_in in = { j->b->score ? j->b->score[i] : 1, j->clock + i, j->clock + i, j->epoch, 0, 0 };
     if (j->o->by_device) in.now = j->clock, in.tick = judge_tick(j->clock, j->opened);
     return in;
 }
@@ -425,7 +391,7 @@ static const char *judge_item(judging *j, uint64_t p)
 
     judge_entry *e = judge_map_find(&o->map, j->key);
     if (e && j->hidden && !e->holder && found_absent(j->outcome)) { /* then the item says that the key was evicted */
-        judge_departure d = { e->key, e->score, e->seen, j->moment };
+        judge_departure d = { e->key, judge_score_known(o, e) ? e->score : 0, e->seen, j->moment };
         if (!judge_departed(&j->victims, d)) return judge_no_memory;
         judge_map_drop(&o->map, e->key);
         e = NULL;
@@ -473,7 +439,7 @@ static const char *learn_departures(judging *j, hd_table *table)
     const char *wrong = judge_walk(o, table, &info, &n);
     for (uint64_t p = 0; !wrong && (e = judge_map_next(&o->map, &p));) {
         if (e->mark == o->mark) continue;
-        judge_departure d = { e->key, e->score, e->seen, moment };
+        judge_departure d = { e->key, judge_score_known(o, e) ? e->score : 0, e->seen, moment };
         if (e->holder) return judge_say(o, "key %" PRIu64 " was pinned, and is gone", e->key);
         if (!judge_departed(&j->victims, d)) return judge_no_memory;
         judge_map_drop(&o->map, e->key);
@@ -542,9 +508,21 @@ static const char *judge_order_of_list(judging *j)
     return NULL;
 }
 
+/* After items that may have changed scores of other entries: asks the table for all scores. */
+static const char *judge_scores_again(judging *j, hd_table *table, uint64_t era)
+{
+    hd_oracle *o = j->o;
+    hd_info info;
+    uint64_t n;
+    if (!o->unsure || (era == o->era && !j->concurrent)) return NULL;
+    o->era++;
+    return judge_walk(o, table, &info, &n);
+}
+
 static const char *judge_keyed(judging *j, hd_table *table)
 {
     const hd_batch *b = j->b;
+    uint64_t era = j->o->era;
     const char *wrong = judge_order_of_list(j);
     for (uint64_t p = 0; p < b->n && !wrong; p++) wrong = judge_in_turn(j, p);
     j->o->since = NULL;
@@ -555,7 +533,7 @@ static const char *judge_keyed(judging *j, hd_table *table)
                           *b->count, j->listed);
     if (!wrong) wrong = judge_pointers(j);
     j->o->moment += b->n + 1;
-    return wrong;
+    return wrong ? wrong : judge_scores_again(j, table, era);
 }
 
 /* ---- The door -------------------------------------------------------------------------------- */

@@ -145,6 +145,13 @@ bool judge_policy_needs_scores(const judge_policy *p)
     return judge_policy_borrowed(p) ? judge_borrow_needs_scores(row_of(p)) : p->rule == JUDGE_CUSTOM;
 }
 
+bool judge_policy_keeps_order(const judge_policy *p)
+{
+    const char *text = p->expression.text;
+    if (judge_policy_borrowed(p)) return judge_borrow_keeps_order(row_of(p));
+    return p->rule == JUDGE_EXPRESSION && (strstr(text, "on_evict") || strstr(text, "least") || strstr(text, "spared"));
+}
+
 static uint64_t with_epoch(uint32_t epoch, uint64_t low) { return ((uint64_t)epoch << 32) + low; }
 
 static uint64_t sum_up_to(uint64_t most, uint64_t a, uint64_t b)
@@ -193,6 +200,12 @@ uint64_t judge_admission(const judge_policy *p, judge_score_in in)
     if (judge_policy_borrowed(p)) return judge_borrow_admission(row_of(p), in);
     if (p->rule == JUDGE_EXPRESSION) return judge_expression_value(&p->expression, "admission", 0, in);
     return p->rule == JUDGE_LFU ? UINT64_MAX : judge_score_new(p, in);
+}
+
+uint64_t judge_score_spared(const judge_policy *p, uint64_t old, judge_score_in in)
+{
+    if (judge_policy_borrowed(p)) return judge_borrow_evict(row_of(p), old, in);
+    return p->rule == JUDGE_EXPRESSION ? judge_expression_value(&p->expression, "on_evict", old, in) : old;
 }
 
 /* ---- Predicates ------------------------------------------------------------------------------ */

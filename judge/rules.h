@@ -97,9 +97,13 @@ typedef struct judge_policy {
 bool judge_policy_find(const char *name, judge_policy *p);
 bool judge_policy_borrowed(const judge_policy *p);
 bool judge_policy_needs_scores(const judge_policy *p);
+/* Whether an eviction changes scores of other entries, or a new entry's score depends on others. */
+bool judge_policy_keeps_order(const judge_policy *p);
 uint64_t judge_score_new(const judge_policy *p, judge_score_in in);
 uint64_t judge_score_hit(const judge_policy *p, uint64_t old, judge_score_in in);
 uint64_t judge_admission(const judge_policy *p, judge_score_in in);
+/* The score with which an entry that is about to leave is spared; no more than `old`: it leaves. */
+uint64_t judge_score_spared(const judge_policy *p, uint64_t old, judge_score_in in);
 /* HD_CLOCK_DEVICE: a time in ticks of 2^20 ns, which begin 2^32 ticks or fewer before the table was opened. */
 uint64_t judge_tick(uint64_t now_ns, uint64_t opened_ns);
 

@@ -18,6 +18,10 @@ struct hd_oracle {
     uint64_t keys, stash_places; /* keys below can be held; entries that the stash takes             */
     uint64_t need;               /* slots in the candidate buckets of a key */
     uint32_t slots, value_bytes;
+    /* The policy spares entries, or reads the least score: an item that evicts or is refused may change scores of
+     * others, and begins an era. */
+    bool unsure;
+    uint64_t era;
     uint64_t pins; /* entries that are pinned                                               */
     uint64_t live; /* entries in the table; the map has more while victims are unknown */
     uint64_t capacity;
@@ -33,6 +37,17 @@ struct hd_oracle {
 
 extern const char judge_no_memory[];
 
+static inline bool judge_score_known(const hd_oracle *o, const judge_entry *e)
+{
+    return !o->unsure || e->era == o->era;
+}
+/* The table shows the score of an entry. */
+static inline void judge_score_shown(const hd_oracle *o, judge_entry *e, uint64_t score)
+{
+    e->score = score;
+    e->era = o->era;
+}
+
 /* Writes the sentence and returns it. */
 const char *judge_say(hd_oracle *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -44,6 +59,12 @@ const char *judge_ordered_end(hd_oracle *o, const hd_batch *b);
 
 /* A batch of an operation that has no keys (whole_table.c). */
 const char *judge_whole_table(hd_oracle *o, const hd_batch *b);
+
+/* Whether at least `want` entries are pinned or may have a score of `least` or more. */
+bool judge_enough_above(const hd_oracle *o, uint64_t want, uint64_t least);
+/* The greatest score that at least `need` entries reach: no victim has a greater one. Found by selection (Hoare) in
+ * maps small enough to do so for every eviction; larger ones have no such limit. */
+const char *judge_greatest_victim(hd_oracle *o, uint64_t *score);
 
 /* Exports the table, or visits its entries where its design has no export: every entry must be in the map, with its
  * value and score, and no key twice. Sets the entries' mark to o->mark; *n: their number; *info: the table's. */

@@ -11,7 +11,7 @@
 
 static hd_score_in as_row_has_it(judge_score_in in)
 {
-    hd_score_in i = { in.given, in.now, in.tick, in.epoch };
+    hd_score_in i = { in.given, in.now, in.tick, in.epoch, in.spared, in.least };
     return i;
 }
 
@@ -23,10 +23,15 @@ bool judge_borrow_policy(const char *name, uint32_t *row)
 }
 
 bool judge_borrow_needs_scores(uint32_t row) { return (hd_policy_rows[row].flags & HD_SCORES_NEEDED) != 0; }
+bool judge_borrow_keeps_order(uint32_t row) { return (hd_policy_rows[row].flags & HD_KEEPS_ORDER) != 0; }
 uint64_t judge_borrow_new(uint32_t row, judge_score_in in) { return hd_on_insert(row, NULL, as_row_has_it(in)); }
 uint64_t judge_borrow_hit(uint32_t row, uint64_t old, judge_score_in in)
 {
     return hd_on_hit(row, NULL, old, as_row_has_it(in));
+}
+uint64_t judge_borrow_evict(uint32_t row, uint64_t old, judge_score_in in)
+{
+    return hd_on_evict(row, NULL, old, as_row_has_it(in));
 }
 uint64_t judge_borrow_admission(uint32_t row, judge_score_in in) { return hd_admission(row, NULL, as_row_has_it(in)); }
 

@@ -13,14 +13,18 @@
 /* What a score is made of. tick: `now` in the unit of epoch_lru (judge_tick). */
 typedef struct judge_score_in {
     uint64_t given, now, tick;
-    uint32_t epoch;
+    uint32_t epoch, spared;
+    uint64_t least; /* spared, least: of an eviction (contract-hkv.md, "Policies that spare") */
 } judge_score_in;
 
 /* *row: the policy's place in its registry; false: there is none of that name. */
 bool judge_borrow_policy(const char *name, uint32_t *row);
 bool judge_borrow_needs_scores(uint32_t row);
+/* Whether an eviction changes scores of other entries, or a new entry's score depends on others. */
+bool judge_borrow_keeps_order(uint32_t row);
 uint64_t judge_borrow_new(uint32_t row, judge_score_in in);
 uint64_t judge_borrow_hit(uint32_t row, uint64_t old, judge_score_in in);
+uint64_t judge_borrow_evict(uint32_t row, uint64_t old, judge_score_in in);
 uint64_t judge_borrow_admission(uint32_t row, judge_score_in in);
 
 /* 1 or 0; -1: no predicate of that name. */

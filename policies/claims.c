@@ -275,18 +275,32 @@ static bool rises_by_time(const hd_nodes *all, uint32_t insert, uint32_t hit)
 
 /* Items of one key run as a group, led by the last of them: no other may have a greater admission score by
  * the time alone. */
-static uint32_t group_flags(const hd_nodes *all, const uint32_t function[])
+static uint32_t group_flags(const hd_nodes *all, const uint32_t function[], uint32_t evicts)
 {
+    /* what a refused item spared would be seen by the next one of its key */
+    if (evicts && !(evicts & HD_ADMITS_ALL)) return 0;
     if (!does_not_fall(all, function[HD_ADMISSION])) return 0;
     if (hits_add(all, function)) return HD_HITS_ADD;
     return hd_node_reads(all, function[HD_ON_HIT], HD_OF_OLD) ? 0 : HD_ORDER_FREE;
 }
 
+/* Those of on_evict and of what on_insert asks of the bucket. */
+static uint32_t evict_flags(const hd_nodes *all, const uint32_t function[])
+{
+    uint32_t flags = 0;
+    for (uint32_t old = 0; old < all->count; old++)
+        if (is_input(all, old, HD_OF_OLD) && !is_not_above(all, function[HD_ON_EVICT], old)) flags |= HD_SPARES;
+    if (hd_node_reads(all, function[HD_ON_INSERT], HD_OF_LEAST)) flags |= HD_READS_LEAST;
+    if (flags && hd_node_is(all, function[HD_ADMISSION], UINT64_MAX)) flags |= HD_ADMITS_ALL;
+    return flags;
+}
+
 uint32_t hd_claims_proven(const hd_nodes *all, const uint32_t function[])
 {
     uint32_t insert = function[HD_ON_INSERT], hit = function[HD_ON_HIT], admission = function[HD_ADMISSION];
-    uint32_t flags = group_flags(all, function);
-    bool ordered = flags & HD_ORDER_FREE; /* kernels rely on the order of the clock only then */
+    uint32_t evicts = evict_flags(all, function), flags = group_flags(all, function, evicts) | evicts;
+    /* kernels rely on the order of the clock only then, and a spared entry's score is no time */
+    bool ordered = (flags & HD_ORDER_FREE) && !(flags & HD_SPARES);
     if (rises_always(all, hit) || (ordered && rises_by_time(all, insert, hit))) flags |= HD_MONOTONE;
     if (is_not_above(all, admission, insert)) flags |= HD_SCORE_ADMITS;
     if (ordered && is_input(all, insert, HD_OF_NOW) && is_input(all, hit, HD_OF_NOW)) flags |= HD_SCORE_IS_TIME;
@@ -333,7 +347,11 @@ static hd_score_in next_in(search *s)
 {
     s->now = hd_saturating_add(s->now, some_u64(s));
     HD_ASSERT(s->policy != HD_POLICY_EXPRESSION || s->program, "an expression has a program");
-    hd_score_in in = { some_u64(s), s->now, s->now, (uint32_t)some_u64(s) };
+    uint64_t given = some_u64(s);
+    hd_score_in in = { given, s->now, s->now, (uint32_t)some_u64(s), 0, 0 };
+    if (!(s->sought & (HD_SPARES | HD_READS_LEAST))) return in; /* other searches go the way they went */
+    in.spared = (uint32_t)(some_u64(s) % 8192);
+    in.least = some_u64(s);
     return in;
 }
 
@@ -374,6 +392,14 @@ static bool uses_given(search *s, uint64_t old, hd_score_in in)
            admission(s, in) != admission(s, other);
 }
 
+/* Whether a new entry's score depends on what stays. */
+static bool reads_least(search *s, hd_score_in in)
+{
+    hd_score_in other = in;
+    other.least = some_u64(s);
+    return on_insert(s, in) != on_insert(s, other);
+}
+
 /* Of the flags that are sought. */
 static uint32_t refuted_by(search *s, uint64_t old, hd_score_in in)
 {
@@ -386,6 +412,9 @@ static uint32_t refuted_by(search *s, uint64_t old, hd_score_in in)
     if (score != in.now || on_insert(s, in) != in.now) gone |= HD_SCORE_IS_TIME;
     if ((left & HD_HITS_ADD) && !adds(s, old, in, some_u64(s))) gone |= HD_HITS_ADD;
     if ((left & HD_SCORES_USED) && uses_given(s, old, in)) gone |= HD_SCORES_USED;
+    if ((left & HD_SPARES) && hd_on_evict(s->policy, s->program, old, in) != old) gone |= HD_SPARES;
+    if ((left & HD_READS_LEAST) && reads_least(s, in)) gone |= HD_READS_LEAST;
+    if ((left & HD_ADMITS_ALL) && admission(s, in) != UINT64_MAX) gone |= HD_ADMITS_ALL;
     return gone & left;
 }
 

@@ -7,7 +7,7 @@
 
 #include "policies/nodes.h"
 
-/* The flags that follow from the form of the three expressions (HD_FUNCTIONS node numbers). No flag is given that does
+/* The flags that follow from the form of the expressions (HD_FUNCTIONS node numbers). No flag is given that does
  * not hold; one that holds may be missing. HD_SCORES_USED is given if any of the expressions reads `given`. */
 uint32_t hd_claims_proven(const hd_nodes *all, const uint32_t function[]);
 
@@ -17,8 +17,8 @@ uint32_t hd_claims_proven(const hd_nodes *all, const uint32_t function[]);
 void hd_claims_count_hits(hd_nodes *all, uint32_t function[]);
 
 /* Those of the flags `sought` that a search refutes: so many chains of an insert and four hits, with inputs that a run
- * can produce. A flag that is not among them need not hold, except HD_SCORES_USED: it is among them if given scores
- * were found to matter. `program` may be NULL for a row of the registry. */
+ * can produce. A flag that is not among them need not hold. HD_SCORES_USED, HD_SPARES and HD_READS_LEAST are among them
+ * if given scores, on_evict or `least` were found to matter. `program` may be NULL for a row of the registry. */
 uint32_t hd_claims_refuted(uint32_t policy, const hd_program *program, uint32_t sought, uint32_t chains);
 
 #endif

@@ -14,10 +14,32 @@
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-static const char *const functions[HD_FUNCTIONS] = { "on_insert", "on_hit", "admission" };
+static const char *const functions[HD_FUNCTIONS] = { "on_insert", "on_hit", "admission", "on_evict" };
 
-/* By operand. */
-static const char *const inputs[] = { "old", "given", "now", "tick", "epoch" };
+/* A function may read an input: 1 << HD_ON_INSERT, and so on. */
+enum {
+    BY_ALL = (1 << HD_FUNCTIONS) - 1,
+    BY_OLD = 1 << HD_ON_HIT | 1 << HD_ON_EVICT,
+    BY_SPARED = 1 << HD_ON_INSERT | 1 << HD_ON_EVICT,
+    BY_LEAST = 1 << HD_ON_INSERT
+};
+
+typedef struct input_row {
+    const char *name;
+    uint32_t of; /* the operand */
+    uint32_t by;
+    const char *what; /* NULL: all functions may read it */
+} input_row;
+
+static const input_row inputs[] = {
+    { "old", HD_OF_OLD, BY_OLD, "it is the score before a hit, or of the entry that is to leave" },
+    { "given", HD_OF_GIVEN, BY_ALL, NULL },
+    { "now", HD_OF_NOW, BY_ALL, NULL },
+    { "tick", HD_OF_TICK, BY_ALL, NULL },
+    { "epoch", HD_OF_EPOCH, BY_ALL, NULL },
+    { "least", HD_OF_LEAST, BY_LEAST, "it is the least score that stays in the bucket of a new entry" },
+    { "spared", HD_OF_SPARED, BY_SPARED, "it is how many entries an eviction has spared" },
+};
 enum { INPUTS = sizeof inputs / sizeof *inputs };
 
 typedef struct sign_row {
@@ -122,19 +144,19 @@ static uint32_t read_call(reading *r, uint32_t operation)
     return hd_node_binary(r->all, operation, a, b);
 }
 
-static uint32_t read_input(reading *r, uint32_t of, size_t n)
+static uint32_t read_input(reading *r, const input_row *input, size_t n)
 {
-    if (of == HD_OF_OLD && r->function != HD_ON_HIT && !r->status)
-        r->status = hd_fail(HD_EINVAL, "policy: column %zu: expected no 'old' in %s: it is the score before a hit",
-                            (size_t)(r->at - r->text) + 1, functions[r->function]);
+    if (!(input->by >> r->function & 1) && !r->status)
+        r->status = hd_fail(HD_EINVAL, "policy: column %zu: expected no '%s' in %s: %s", (size_t)(r->at - r->text) + 1,
+                            input->name, functions[r->function], input->what);
     r->at += n;
-    return hd_node_input(r->all, of);
+    return hd_node_input(r->all, input->of);
 }
 
 static uint32_t read_name(reading *r, size_t n)
 {
-    for (uint32_t of = 0; of < INPUTS; of++)
-        if (is_name(r, n, inputs[of])) return read_input(r, of, n);
+    for (uint32_t i = 0; i < INPUTS; i++)
+        if (is_name(r, n, inputs[i].name)) return read_input(r, &inputs[i], n);
     for (uint32_t i = 0; i < OPERATORS; i++)
         if (operators[i].binds == 0 && is_name(r, n, operators[i].sign)) {
             r->at += n;
@@ -144,7 +166,7 @@ static uint32_t read_name(reading *r, size_t n)
         r->at += n;
         return hd_node_constant(r->all, UINT64_MAX);
     }
-    expect(r, "old, given, now, tick, epoch, MAX, min(, max( or a number");
+    expect(r, "old, given, now, tick, epoch, least, spared, MAX, min(, max( or a number");
     return 0;
 }
 
@@ -203,7 +225,7 @@ static void read_function(reading *r, uint32_t function[])
     size_t n = name_length(r);
     for (r->function = 0; r->function < HD_FUNCTIONS && !is_name(r, n, functions[r->function]);) r->function++;
     if (r->function == HD_FUNCTIONS || function[r->function] != NOT_GIVEN) {
-        expect(r, r->function == HD_FUNCTIONS ? "on_insert=, on_hit= or admission=" : "each function once");
+        expect(r, r->function == HD_FUNCTIONS ? "on_insert=, on_hit=, admission= or on_evict=" : "each function once");
         return;
     }
     r->at += n;
@@ -221,8 +243,16 @@ static hd_status read_functions(const char *text, hd_nodes *all, uint32_t functi
     skip_blanks(&r);
     if (*r.at) expect(&r, "an operator, ';' or the end");
     if (function[HD_ON_INSERT] == NOT_GIVEN) expect(&r, "';on_insert=', which has no default");
-    for (int f = 0; f < HD_FUNCTIONS; f++)
-        if (function[f] == NOT_GIVEN) function[f] = function[HD_ON_INSERT];
+    if (function[HD_ON_EVICT] == NOT_GIVEN) function[HD_ON_EVICT] = hd_node_input(all, HD_OF_OLD);
+    for (int f = 0; f < HD_FUNCTIONS; f++) {
+        if (r.status || function[f] != NOT_GIVEN) continue;
+        function[f] = function[HD_ON_INSERT];
+        if (hd_node_reads(all, function[f], HD_OF_LEAST) || hd_node_reads(all, function[f], HD_OF_SPARED))
+            return hd_fail(HD_EINVAL,
+                           "policy: %s= is needed: its default is on_insert, which reads what only a new "
+                           "entry has",
+                           functions[f]);
+    }
     return r.status;
 }
 
@@ -246,7 +276,9 @@ static void put_leaf(printing *p, const hd_node *n)
 {
     char digits[24] = "MAX";
     if (n->least != UINT64_MAX) snprintf(digits, sizeof digits, "%" PRIu64, n->least);
-    put(p, n->of == HD_OF_CONSTANT ? digits : inputs[n->of]);
+    uint32_t i = 0;
+    while (n->of != HD_OF_CONSTANT && inputs[i].of != n->of) i++;
+    put(p, n->of == HD_OF_CONSTANT ? digits : inputs[i].name);
 }
 
 static void put_binary(printing *p, const hd_nodes *all, const hd_node *n, bool inside)
@@ -280,12 +312,18 @@ static void put_node(printing *p, const hd_nodes *all, uint32_t number, bool ins
     }
 }
 
+static bool is_old(const hd_nodes *all, uint32_t n)
+{
+    return all->node[n].operation == HD_STEP_LOAD && all->node[n].of == HD_OF_OLD;
+}
+
 static hd_status print(const hd_nodes *all, const uint32_t function[], char *text)
 {
     printing p = { text, 0 };
     put(&p, HD_EXPRESSION_PREFIX);
     for (int f = 0; f < HD_FUNCTIONS; f++) {
-        if (f != HD_ON_INSERT && function[f] == function[HD_ON_INSERT]) continue;
+        if (f != HD_ON_EVICT && f != HD_ON_INSERT && function[f] == function[HD_ON_INSERT]) continue;
+        if (f == HD_ON_EVICT && is_old(all, function[f])) continue;
         if (f != HD_ON_INSERT) put(&p, ";");
         put(&p, functions[f]);
         put(&p, "=");
@@ -439,6 +477,9 @@ static const row_text row_texts[] = {
                    "0xffffffff)" },
     { "custom", "expr:on_insert=given" },
     { "fifo", "expr:on_insert=now;on_hit=old" },
+    { "clock", "expr:on_insert=tick<<14|spared<<1;on_hit=old|1;admission=MAX;on_evict=old&1?tick<<14|spared<<1:old" },
+    { "sieve", "expr:on_insert=least>>38<<38|min(tick,0x1fffffffff)<<1;on_hit=old|1;admission=MAX;"
+               "on_evict=old&1?old+0x3fffffffff:old" },
 };
 
 /* The row that has these functions; HD_POLICY_EXPRESSION: none. */
@@ -477,7 +518,8 @@ static hd_status use_expressions(const char *text, hd_nodes *all, hd_policy_use 
     if (status) return status;
     uint32_t row = row_with(all, function), proven = hd_claims_proven(all, function);
     if (row != HD_POLICY_EXPRESSION && !(hd_policy_rows[row].flags & HD_SCORES_NEEDED)) return use_row(row, use), HD_OK;
-    uint32_t gone = hd_claims_refuted(HD_POLICY_EXPRESSION, &use->program, proven & ~(uint32_t)HD_SCORES_USED, CHAINS);
+    const uint32_t found = HD_SCORES_USED | HD_SPARES | HD_READS_LEAST; /* of functions that matter, not claims */
+    uint32_t gone = hd_claims_refuted(HD_POLICY_EXPRESSION, &use->program, proven & ~found, CHAINS);
     HD_ASSERT(gone == 0, "a flag is proven, and refuted");
     use->program.flags = proven & ~gone;
     use->number = row; /* custom's functions: fast, but here scores are not needed */
@@ -515,29 +557,42 @@ hd_status hd_policy_read(const char *text, hd_policy_use *use)
 
 /* ---- Flags in words -------------------------------------------------------------------------- */
 
-/* Every set of flags has its text, so that the text is static. By the five flags besides the scores'. */
-#define WORDS(X)                                                                                             \
-    X("MONOTONE"), X("ORDER_FREE"), X("MONOTONE ORDER_FREE"), X("SCORE_ADMITS"), X("MONOTONE SCORE_ADMITS"), \
-        X("ORDER_FREE SCORE_ADMITS"), X("MONOTONE ORDER_FREE SCORE_ADMITS"), X("SCORE_IS_TIME"),             \
-        X("MONOTONE SCORE_IS_TIME"), X("ORDER_FREE SCORE_IS_TIME"), X("MONOTONE ORDER_FREE SCORE_IS_TIME"),  \
-        X("SCORE_ADMITS SCORE_IS_TIME"), X("MONOTONE SCORE_ADMITS SCORE_IS_TIME"),                           \
-        X("ORDER_FREE SCORE_ADMITS SCORE_IS_TIME"), X("MONOTONE ORDER_FREE SCORE_ADMITS SCORE_IS_TIME")
-#define PLAIN(words)         words
-#define OPTIONAL(words)      words ", scores optional"
-#define NEEDED(words)        words ", scores needed"
-#define ADDS_PLAIN(words)    words " HITS_ADD"
-#define ADDS_OPTIONAL(words) words " HITS_ADD, scores optional"
-#define ADDS_NEEDED(words)   words " HITS_ADD, scores needed"
+/* Every set of flags has its text, so that the text is static. By the flags besides the scores'. */
+#define WORDS(X, E)                                                                                               \
+    X("MONOTONE", E), X("ORDER_FREE", E), X("MONOTONE ORDER_FREE", E), X("SCORE_ADMITS", E),                      \
+        X("MONOTONE SCORE_ADMITS", E), X("ORDER_FREE SCORE_ADMITS", E), X("MONOTONE ORDER_FREE SCORE_ADMITS", E), \
+        X("SCORE_IS_TIME", E), X("MONOTONE SCORE_IS_TIME", E), X("ORDER_FREE SCORE_IS_TIME", E),                  \
+        X("MONOTONE ORDER_FREE SCORE_IS_TIME", E), X("SCORE_ADMITS SCORE_IS_TIME", E),                            \
+        X("MONOTONE SCORE_ADMITS SCORE_IS_TIME", E), X("ORDER_FREE SCORE_ADMITS SCORE_IS_TIME", E),               \
+        X("MONOTONE ORDER_FREE SCORE_ADMITS SCORE_IS_TIME", E)
+#define PLAIN(words, e)         words e
+#define OPTIONAL(words, e)      words ", scores optional" e
+#define NEEDED(words, e)        words ", scores needed" e
+#define ADDS_PLAIN(words, e)    words " HITS_ADD" e
+#define ADDS_OPTIONAL(words, e) words " HITS_ADD, scores optional" e
+#define ADDS_NEEDED(words, e)   words " HITS_ADD, scores needed" e
+#define WORDS_WITH(alone, e)                                                                                    \
+    {                                                                                                           \
+        { { alone, WORDS(PLAIN, e) },                                                                           \
+          { "scores optional" e, WORDS(OPTIONAL, e) },                                                          \
+          { "scores needed" e, WORDS(NEEDED, e) } },                                                            \
+        {                                                                                                       \
+            { "HITS_ADD" e, WORDS(ADDS_PLAIN, e) }, { "HITS_ADD, scores optional" e, WORDS(ADDS_OPTIONAL, e) }, \
+            {                                                                                                   \
+                "HITS_ADD, scores needed" e, WORDS(ADDS_NEEDED, e)                                              \
+            }                                                                                                   \
+        }                                                                                                       \
+    }
 
 const char *hd_policy_flag_words(uint32_t flags)
 {
-    static const char *const text[2][3][16] = {
-        { { "", WORDS(PLAIN) }, { "scores optional", WORDS(OPTIONAL) }, { "scores needed", WORDS(NEEDED) } },
-        { { "HITS_ADD", WORDS(ADDS_PLAIN) },
-          { "HITS_ADD, scores optional", WORDS(ADDS_OPTIONAL) },
-          { "HITS_ADD, scores needed", WORDS(ADDS_NEEDED) } }
-    };
+    static const char *const text[4][2][3][16] = { WORDS_WITH("", ""), WORDS_WITH("spares", ", spares"),
+                                                   WORDS_WITH("reads least", ", reads least"),
+                                                   WORDS_WITH("spares, reads least", ", spares, reads least") };
     uint32_t words = (flags & HD_MONOTONE ? 1u : 0) + (flags & HD_ORDER_FREE ? 2u : 0) +
                      (flags & HD_SCORE_ADMITS ? 4u : 0) + (flags & HD_SCORE_IS_TIME ? 8u : 0);
-    return text[flags & HD_HITS_ADD ? 1 : 0][flags & HD_SCORES_NEEDED ? 2 : flags & HD_SCORES_USED ? 1 : 0][words];
+    uint32_t evicts = (flags & HD_SPARES ? 1u : 0) + (flags & HD_READS_LEAST ? 2u : 0);
+    return text[evicts][flags & HD_HITS_ADD ? 1 : 0][flags & HD_SCORES_NEEDED ? 2
+                                                     : flags & HD_SCORES_USED ? 1
+                                                                              : 0][words];
 }

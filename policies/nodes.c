@@ -150,7 +150,7 @@ static hd_node load(uint32_t of, uint64_t least, uint64_t most)
 
 uint32_t hd_node_input(hd_nodes *all, uint32_t of)
 {
-    hd_node n = load(of, 0, of == HD_OF_EPOCH ? UINT32_MAX : UINT64_MAX);
+    hd_node n = load(of, 0, of == HD_OF_EPOCH || of == HD_OF_SPARED ? UINT32_MAX : UINT64_MAX);
     n.reads = (uint16_t)(1u << of);
     return keep(all, &n);
 }

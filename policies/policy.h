@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * policy.h - what a score policy is, and the list of them. Three pure functions make the scores
+ * policy.h - what a score policy is, and the list of them. Pure functions make the scores
  * (doc/contract-hkv.md; HKV section 3.3 "Scoring policies"):
  *
- *     NAME_on_insert(in)    the score of a new entry
- *     NAME_on_hit(old, in)  the score of an entry that was used
- *     NAME_admission(in)    what a full bucket's least score is held against
+ *     NAME_on_insert(in)      the score of a new entry
+ *     NAME_on_hit(old, in)    the score of an entry that was used
+ *     NAME_admission(in)      what a full bucket's least score is held against
+ *     NAME_on_evict(old, in)  asked of the entry that is about to leave. If it returns more than `old`, the entry is
+ *                             spared: it stays with that score, and the search for the least goes on
  *
- * A policy is one header that defines them and ends in its row, and one line of registry.inc:
+ * A policy is one header that defines the first three and ends in its row, and one line of registry.inc. Or it defines
+ * all four, and its row says so:
  *
  *     HD_POLICY(name, "what it is", flags)
+ *     HD_POLICY_SPARING(name, "what it is", flags)
  *
  * The text is shared by the reference, the host machine and CUDA.
  *
- * Or a policy is a text of three expressions (expression.h), compiled to a program (program.h). Its number is
+ * Or a policy is a text of such expressions (expression.h), compiled to a program (program.h). Its number is
  * HD_POLICY_EXPRESSION, unless a row has the same functions.
  */
 #ifndef HD_POLICY_H
@@ -38,15 +42,13 @@ enum {
     HD_SCORE_IS_TIME = 32,
     /* two hits have the effect of one that gives the sum of both, in either order; the admission score does not fall as
      * the clock goes on */
-    HD_HITS_ADD = 64
+    HD_HITS_ADD = 64,
+    HD_SPARES = 128,      /* on_evict spares entries: kernels hold the bucket, and ask it */
+    HD_READS_LEAST = 256, /* on_insert reads `least`                                      */
+    HD_ADMITS_ALL = 512   /* the admission score is 2^64 - 1                              */
 };
 
-typedef struct hd_score_in {
-    uint64_t given; /* the caller's score of the item; 1 when there is none */
-    uint64_t now;   /* the table's clock at the item                        */
-    uint64_t tick;  /* the same in ticks that 2^32 of last for long: hd_tick_at */
-    uint32_t epoch; /* the table's epoch                                    */
-} hd_score_in;
+enum { HD_KEEPS_ORDER = HD_SPARES | HD_READS_LEAST }; /* what an eviction leaves matters to the next one */
 
 /* The epoch above, 32 bits of score below: any later epoch beats any earlier one. */
 HD_FN uint64_t hd_epoch_score(uint32_t epoch, uint32_t low) { return (uint64_t)epoch << 32 | low; }
@@ -84,8 +86,13 @@ typedef enum hd_policy {
 /* A caller that knows that no table of its has an expression passes NULL: its text then runs no program. */
 HD_FN uint64_t hd_run_program(const hd_program *program, uint32_t function, uint64_t old, hd_score_in in)
 {
-    return program ? hd_program_run(program, function, old, in.given, in.now, in.tick, in.epoch) : 0;
+    return program ? hd_program_run(program, function, old, in) : 0;
 }
+
+/* The rows that the functions below can be asked for. */
+#ifdef HD_POLICIES_PLAIN
+#define HD_POLICY_SPARING(name, what, flags)
+#endif
 
 /* `program` is the table's; it is read where `policy` is HD_POLICY_EXPRESSION. */
 HD_FN uint64_t hd_on_insert(uint32_t policy, const hd_program *program, hd_score_in in)
@@ -124,6 +131,26 @@ HD_FN uint64_t hd_admission(uint32_t policy, const hd_program *program, hd_score
     }
 }
 
+#undef HD_POLICY_SPARING
+
+/* HD_SPARES: the score with which the entry stays; `old`: it leaves. */
+HD_FN uint64_t hd_on_evict(uint32_t policy, const hd_program *program, uint64_t old, hd_score_in in)
+{
+    uint64_t score = old;
+    switch (policy) {                /* GCOVR_EXCL_BR_LINE */
+#define HD_POLICY(name, what, flags) /* leaves */
+#define HD_POLICY_SPARING(name, what, flags) \
+    case HD_POLICY_##name:                   \
+        score = name##_on_evict(old, in);    \
+        break;
+#include "policies/registry.inc"
+#undef HD_POLICY_SPARING
+#undef HD_POLICY
+    default: score = policy < HD_POLICY_COUNT ? old : hd_run_program(program, HD_ON_EVICT, old, in); break;
+    }
+    return score < old ? old : score;
+}
+
 /* Whether a function of the program reads times. */
 static inline bool hd_program_reads_time(const hd_program *p)
 {
@@ -137,7 +164,7 @@ static inline bool hd_program_reads_time(const hd_program *p)
 /* Whether scores depend on when a batch happens. */
 static inline bool hd_policy_reads_time(uint32_t policy, const hd_program *program)
 {
-    const hd_score_in early = { 1, 1, 1, 0 }, late = { 1, 2, 2, 0 };
+    const hd_score_in early = { 1, 1, 1, 0, 0, 0 }, late = { 1, 2, 2, 0, 0, 0 };
     if (policy == HD_POLICY_EXPRESSION) return hd_program_reads_time(program);
     return hd_on_insert(policy, NULL, early) != hd_on_insert(policy, NULL, late) ||
            hd_on_hit(policy, NULL, 0, early) != hd_on_hit(policy, NULL, 0, late);

@@ -14,7 +14,7 @@
 #include "simt/fn.h"
 
 enum {
-    HD_PROGRAM_STEPS = 48,    /* of the three functions together */
+    HD_PROGRAM_STEPS = 48,    /* of all functions together */
     HD_PROGRAM_CONSTANTS = 8, /* different ones                  */
     HD_PROGRAM_SAVED = 4,     /* values that wait at a time      */
     HD_PROGRAM_TEXT = 240     /* bytes of a policy's text and its end */
@@ -46,7 +46,7 @@ enum {
     HD_STEP_SAVE /* and the next HD_PROGRAM_SAVED - 1: saves a in place 0 and so on; x */
 };
 
-/* Operands: the inputs; HD_PROGRAM_SAVED places; the constants. */
+/* Operands: inputs; HD_PROGRAM_SAVED places; inputs of policies that spare; the constants. */
 enum {
     HD_OF_OLD,
     HD_OF_GIVEN,
@@ -54,10 +54,32 @@ enum {
     HD_OF_TICK,
     HD_OF_EPOCH,
     HD_OF_SAVED,
-    HD_OF_CONSTANT = HD_OF_SAVED + HD_PROGRAM_SAVED
+    HD_OF_LEAST = HD_OF_SAVED + HD_PROGRAM_SAVED,
+    HD_OF_SPARED,
+    HD_OF_CONSTANT
 };
 
-enum { HD_ON_INSERT, HD_ON_HIT, HD_ADMISSION, HD_FUNCTIONS };
+/* HD_POLICIES_PLAIN is defined by kernels that no policy that spares runs in (gpu/hkv/spare.h): they need neither its
+ * inputs nor its rows. */
+#ifdef HD_POLICIES_PLAIN
+enum { HD_PROGRAM_VALUES = HD_OF_LEAST };
+#else
+enum { HD_PROGRAM_VALUES = HD_OF_CONSTANT };
+#endif
+
+enum { HD_ON_INSERT, HD_ON_HIT, HD_ADMISSION, HD_ON_EVICT, HD_FUNCTIONS };
+
+/* What a policy's functions are given. */
+typedef struct hd_score_in {
+    uint64_t given; /* the caller's score of the item; 1 when there is none */
+    uint64_t now;   /* the table's clock at the item                        */
+    uint64_t tick;  /* the same in ticks that 2^32 of last for long: hd_tick_at */
+    uint32_t epoch; /* the table's epoch                                    */
+    /* Of a policy that asks for them (HD_READS_LEAST, HD_SPARES); else 0. */
+    uint32_t spared; /* how many entries this item has spared so far        */
+    uint64_t least;  /* on_insert: the least score of the entries that stay in the bucket, without pinned ones; 0: none
+                        stays                                               */
+} hd_score_in;
 
 typedef struct hd_program {
     uint64_t constant[HD_PROGRAM_CONSTANTS];
@@ -131,15 +153,18 @@ HD_FN uint64_t hd_operand(const hd_program *p, const uint64_t *value, uint32_t o
 
 /* Runs a function of the program. Its first step is a load. On a device all lanes of a warp take the same branches, and
  * the values lie in local memory, where a step finds them by number. */
-HD_FN uint64_t hd_program_run(const hd_program *p, uint32_t function, uint64_t old, uint64_t given, uint64_t now,
-                              uint64_t tick, uint32_t epoch)
+HD_FN uint64_t hd_program_run(const hd_program *p, uint32_t function, uint64_t old, hd_score_in in)
 {
-    uint64_t value[HD_OF_CONSTANT];
+    uint64_t value[HD_PROGRAM_VALUES];
     value[HD_OF_OLD] = old;
-    value[HD_OF_GIVEN] = given;
-    value[HD_OF_NOW] = now;
-    value[HD_OF_TICK] = tick;
-    value[HD_OF_EPOCH] = epoch;
+    value[HD_OF_GIVEN] = in.given;
+    value[HD_OF_NOW] = in.now;
+    value[HD_OF_TICK] = in.tick;
+    value[HD_OF_EPOCH] = in.epoch;
+#ifndef HD_POLICIES_PLAIN
+    value[HD_OF_LEAST] = in.least;
+    value[HD_OF_SPARED] = in.spared;
+#endif
     uint32_t i = p->begin[function], end = p->end[function];
     HD_ASSERT(i < end && end <= HD_PROGRAM_STEPS, "a function has no steps");
     HD_ASSERT((p->step[i] & 255u) == HD_STEP_LOAD, "the first step is a load");

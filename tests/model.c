@@ -172,8 +172,15 @@ static const model_expression *expression_of(const model *m)
 bool model_restates(const model *m)
 {
     return policy_is(m, "lru") || policy_is(m, "lfu") || policy_is(m, "epoch_lru") || policy_is(m, "epoch_lfu") ||
-           policy_is(m, "custom") || policy_is(m, "fifo") || policy_is(m, "epoch_fifo") || expression_of(m);
+           policy_is(m, "custom") || policy_is(m, "fifo") || policy_is(m, "epoch_fifo") || policy_is(m, "clock") ||
+           policy_is(m, "sieve") || expression_of(m);
 }
+
+/* Steps of scores of policies that spare: a tick of clock, a sweep of sieve. */
+#define CLOCK_TICK  16384u
+#define SIEVE_SWEEP 274877906944u
+
+static uint64_t times(uint64_t a, uint64_t b) { return a > UINT64_MAX / b ? UINT64_MAX : a * b; }
 
 uint64_t model_on_insert(const model *m, uint64_t given)
 {
@@ -181,6 +188,8 @@ uint64_t model_on_insert(const model *m, uint64_t given)
     if (policy_is(m, "lru") || policy_is(m, "fifo")) return m->now;
     if (policy_is(m, "epoch_lru") || policy_is(m, "epoch_fifo")) return plus(epoch, m->now, UINT64_MAX);
     if (policy_is(m, "epoch_lfu")) return epoch + plus(0, given, 0xffffffffu);
+    if (policy_is(m, "clock")) return plus(times(m->now, CLOCK_TICK), 2 * (uint64_t)m->spared, UINT64_MAX);
+    if (policy_is(m, "sieve")) return m->least - m->least % SIEVE_SWEEP + 2 * plus(0, m->now, SIEVE_SWEEP / 2 - 1);
     if (expression_of(m)) return expression_of(m)->on_insert(m, given);
     check(model_restates(m), "the model knows no policy %s", m->policy);
     return given;
@@ -193,13 +202,15 @@ uint64_t model_on_hit(const model *m, uint64_t old, uint64_t given)
         return (uint64_t)m->epoch * 0x100000000u + plus(old % 0x100000000u, given, 0xffffffffu);
     if (policy_is(m, "fifo") || (policy_is(m, "epoch_fifo") && old / 0x100000000u >= m->epoch)) return old;
     if (policy_is(m, "epoch_fifo")) return (uint64_t)m->epoch * 0x100000000u + old % 0x100000000u;
+    if (policy_is(m, "clock") || policy_is(m, "sieve")) return old + 1 - old % 2;
     if (expression_of(m)) return expression_of(m)->on_hit(m, old, given);
     return model_on_insert(m, given);
 }
 
 static uint64_t admission(const model *m, uint64_t given)
 {
-    bool all = policy_is(m, "lfu") || (expression_of(m) && expression_of(m)->admits);
+    bool all = policy_is(m, "lfu") || policy_is(m, "clock") || policy_is(m, "sieve") ||
+               (expression_of(m) && expression_of(m)->admits);
     return m->always || all ? UINT64_MAX : model_on_insert(m, given);
 }
 
@@ -211,6 +222,33 @@ static uint64_t least_of(const model *m, uint64_t b)
     for (uint32_t s = 0; s < m->used[b]; s++)
         if (m->score[b * m->slots + s] < least) least = m->score[b * m->slots + s];
     return least;
+}
+
+/* D2: the one whose least score is lower */
+static uint64_t gives_up(const model *m, const uint64_t b[2], unsigned n)
+{
+    return n == 2 && least_of(m, b[1]) < least_of(m, b[0]) ? b[1] : b[0];
+}
+
+/* The least entry is spared if it was hit: clock puts it behind all, sieve leaves it to the next sweep. */
+static void spare(model *m, const uint64_t b[2], unsigned n)
+{
+    bool clock = policy_is(m, "clock");
+    for (m->spared = 0; (clock || policy_is(m, "sieve")) && m->spared < n * m->slots; m->spared++) {
+        uint64_t to = gives_up(m, b, n), least = least_of(m, to), p = to * m->slots;
+        if (least % 2 == 0) return;
+        while (m->score[p] != least) p++; /* one: no two of a logical clock are equal */
+        m->score[p] = clock ? model_on_insert(m, 1) : plus(least - 1, SIEVE_SWEEP, UINT64_MAX);
+    }
+}
+
+/* The least score in bucket b but for that of place p; 0: there is none. */
+static uint64_t least_beside(const model *m, uint64_t b, uint64_t p)
+{
+    uint64_t least = UINT64_MAX, others = 0;
+    for (uint64_t q = b * m->slots; q < b * m->slots + m->used[b]; q++)
+        if (q != p && ++others && m->score[q] < least) least = m->score[q];
+    return others ? least : 0;
 }
 
 static void put(model *m, uint64_t p, uint64_t key, const void *value, uint64_t score)
@@ -235,7 +273,9 @@ static const char *must_be(hd_outcome want, hd_outcome said, uint64_t key, uint6
 const char *model_upsert(model *m, uint64_t key, const void *value, uint64_t given, hd_outcome said,
                          const model_entry *left)
 {
-    uint64_t b[2], score = model_on_insert(m, given);
+    uint64_t b[2];
+    m->spared = 0;
+    m->least = 0;
     unsigned n = model_buckets(m, key, b);
     int64_t found = model_find(m, key);
     const char *no;
@@ -250,13 +290,15 @@ const char *model_upsert(model *m, uint64_t key, const void *value, uint64_t giv
     uint64_t to = n == 2 && m->used[b[1]] < m->used[b[0]] ? b[1] : b[0];
     if (m->used[to] < m->slots) {
         if ((no = must_be(HD_INSERTED, said, key, to))) return no;
-        put(m, to * m->slots + m->used[to]++, key, value, score);
+        m->least = least_beside(m, to, UINT64_MAX);
+        put(m, to * m->slots + m->used[to], key, value, model_on_insert(m, given));
+        m->used[to]++;
         return NULL;
     }
 
-    /* D2: the one whose least score is lower */
-    to = n == 2 && least_of(m, b[1]) < least_of(m, b[0]) ? b[1] : b[0];
-    uint64_t least = least_of(m, to);
+    spare(m, b, n);
+    to = gives_up(m, b, n);
+    uint64_t least = least_of(m, to), score = model_on_insert(m, given);
     if (admission(m, given) < least) {
         if ((no = must_be(HD_REFUSED, said, key, to))) return no;
         if (left->key != key || left->score != score)
@@ -279,7 +321,8 @@ const char *model_upsert(model *m, uint64_t key, const void *value, uint64_t giv
                          (ull)left->score);
     if (!same_value(m, p, left->value))
         return objection("evicted key %llu was listed with another value", (ull)left->key);
-    put(m, p, key, value, score);
+    m->least = least_beside(m, to, p);
+    put(m, p, key, value, model_on_insert(m, given));
     return NULL;
 }
 

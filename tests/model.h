@@ -17,6 +17,8 @@ typedef struct model {
     uint64_t buckets, seed, now; /* now: the clock of the next item */
     uint32_t slots, value_bytes, epoch;
     bool dual, always;
+    uint32_t spared; /* of the upsert at m->now: entries that it spared, ... */
+    uint64_t least;  /* ... and the least score that stays in its bucket     */
     uint32_t *used;  /* (buckets)                     */
     uint64_t *key;   /* (buckets, slots)              */
     uint64_t *score; /* (buckets, slots)              */

@@ -25,6 +25,8 @@ static const char *const expressions[] = {
     "expr:on_insert=(now%7)*given;on_hit=old^now;admission=now%11",
     "expr:on_insert=tick;on_hit=old>now?old:now+given",
     "expr:on_insert=0;on_hit=old+1;admission=given>5",
+    "expr:on_insert=least+spared;on_hit=old+1;admission=MAX;on_evict=old+given%3",
+    "expr:on_insert=given;on_hit=old+1;admission=given;on_evict=old&1?old+7:old",
 };
 
 /* A table as the contract describes it. */
@@ -91,6 +93,22 @@ static const char *insert_wrong(model *m, const policy_step *s)
     return NULL;
 }
 
+/* The model spares as long as its least entry is spared. */
+static const char *spared_wrong(model *m, const policy_step *s, judge_score_in in)
+{
+    for (in.spared = 0; in.spared < m->places; in.spared++) {
+        uint64_t least = UINT64_MAX;
+        for (uint64_t i = 0; i < m->places; i++) least = m->entry[i].score < least ? m->entry[i].score : least;
+        uint64_t score = judge_score_spared(&m->policy, least, in);
+        if (score <= least) break;
+        const policy_spared *x = &s->spare[in.spared]; /* of several with that score, in the order of the buckets */
+        if (in.spared >= s->in.spared || m->entry[x->place].score != least || x->before != least || x->after != score)
+            return "an entry that is spared";
+        m->entry[x->place].score = score;
+    }
+    return in.spared == s->in.spared ? NULL : "so many entries are not spared";
+}
+
 static const char *full_wrong(const model *m, const policy_step *s, judge_score_in in)
 {
     uint64_t least = UINT64_MAX, admission = judge_admission(&m->policy, in);
@@ -111,7 +129,7 @@ static const char *full_wrong(const model *m, const policy_step *s, judge_score_
 /* NULL, or what is wrong with a step. The model has made the request then. */
 static const char *step_wrong(model *m, const policy_step *s)
 {
-    judge_score_in in = { s->in.given, s->in.now, s->in.tick, s->in.epoch };
+    judge_score_in in = { s->in.given, s->in.now, s->in.tick, s->in.epoch, s->in.spared, s->in.least };
     uint64_t at = place_in(m, s->key), used = 0;
     const char *why = input_wrong(m, s);
     if (!why && !same_entries(m, s->before)) why = "the entries before";
@@ -119,7 +137,8 @@ static const char *step_wrong(model *m, const policy_step *s)
     if (!why)
         why = at != POLICY_NOWHERE ? hit_wrong(m, s, in, at)
               : used < m->places   ? insert_wrong(m, s)
-                                   : full_wrong(m, s, in);
+                                   : spared_wrong(m, s, in);
+    if (!why && at == POLICY_NOWHERE && used == m->places) why = full_wrong(m, s, in);
     if (why) return why;
     if (at == POLICY_NOWHERE && s->score != judge_score_new(&m->policy, in)) return "the score of the new key";
     if (at == POLICY_NOWHERE && s->outcome != HD_REFUSED) m->entry[s->place] = (policy_entry){ true, s->key, s->score };

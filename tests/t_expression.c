@@ -80,17 +80,22 @@ static void one_way_of_writing(void)
 
 static const test_refusal mistakes[] = {
     { "expr", "policy: there is no 'expr'; " },
-    { "expr:", "policy: column 6: expected on_insert=, on_hit= or admission=, found the end" },
+    { "expr:", "policy: column 6: expected on_insert=, on_hit=, admission= or on_evict=, found the end" },
     { "expr:on_insert", "policy: column 15: expected '=', found the end" },
     { "expr:on_insert=", "policy: column 16: expected a value, found the end" },
-    { "expr:on_miss=1", "policy: column 6: expected on_insert=, on_hit= or admission=, found 'on_miss=1'" },
+    { "expr:on_miss=1", "policy: column 6: expected on_insert=, on_hit=, admission= or on_evict=, found 'on_miss=1'" },
     { "expr:on_hit=1", "policy: column 14: expected ';on_insert=', which has no default, found the end" },
     { "expr:on_insert=1;on_insert=1", "policy: column 18: expected each function once" },
     { "expr:on_insert=1;", "policy: column 18: expected on_insert=" },
     { "expr:on_insert=old", "policy: column 16: expected no 'old' in on_insert" },
     { "expr:on_insert=1;admission=1+old", "policy: column 30: expected no 'old' in admission" },
-    { "expr:on_insert=givn", "policy: column 16: expected old, given, now, tick, epoch, MAX" },
+    { "expr:on_insert=givn", "policy: column 16: expected old, given, now, tick, epoch, least, spared, MAX" },
     { "expr:on_insert=1+*2", "policy: column 18: expected a value, found '*2'" },
+    { "expr:on_insert=1;on_hit=least", "policy: column 25: expected no 'least' in on_hit" },
+    { "expr:on_insert=1;on_evict=old+least", "policy: column 31: expected no 'least' in on_evict" },
+    { "expr:on_insert=1;admission=spared", "policy: column 28: expected no 'spared' in admission" },
+    { "expr:on_insert=1+spared", "policy: on_hit= is needed: its default is on_insert" },
+    { "expr:on_insert=1+least;on_hit=old", "policy: admission= is needed: its default is on_insert" },
     { "expr:on_insert=(1", "policy: column 18: expected ')' or an operator, found the end" },
     { "expr:on_insert=1)", "policy: column 17: expected an operator, ';' or the end, found ')'" },
     { "expr:on_insert=min(1)", "policy: column 21: expected ',', found ')'" },
@@ -147,14 +152,16 @@ static void same_values(const char *text, const hd_policy_use *use, uint64_t *r)
     check(judge_expression_read(text, &e), "the judge does not read it");
     for (int i = 0; i < 200; i++) {
         bool given = use->program.flags & HD_SCORES_USED; /* a batch has scores only then */
-        hd_score_in in = { given ? some(r) : 1, some(r), some(r), (uint32_t)some(r) };
-        judge_score_in to_judge = { in.given, in.now, in.tick, in.epoch };
+        hd_score_in in = { given ? some(r) : 1, some(r), some(r), (uint32_t)some(r), (uint32_t)some(r), some(r) };
+        judge_score_in to_judge = { in.given, in.now, in.tick, in.epoch, in.spared, in.least };
         uint64_t old = some(r), is[HD_FUNCTIONS] = { hd_on_insert(use->number, &use->program, in),
                                                      hd_on_hit(use->number, &use->program, old, in),
-                                                     hd_admission(use->number, &use->program, in) };
-        static const char *const function[HD_FUNCTIONS] = { "on_insert", "on_hit", "admission" };
+                                                     hd_admission(use->number, &use->program, in),
+                                                     hd_on_evict(use->number, &use->program, old, in) };
+        static const char *const function[HD_FUNCTIONS] = { "on_insert", "on_hit", "admission", "on_evict" };
         for (int f = 0; f < HD_FUNCTIONS; f++) {
             uint64_t want = judge_expression_value(&e, function[f], old, to_judge);
+            if (f == HD_ON_EVICT && want < old) want = old; /* less spares nothing, as old does */
             check(is[f] == want, "%s old=%llu given=%llu now=%llu tick=%llu epoch=%u: %llu instead of %llu",
                   function[f], (ull)old, (ull)in.given, (ull)in.now, (ull)in.tick, in.epoch, (ull)is[f], (ull)want);
         }
@@ -205,7 +212,10 @@ enum {
     U = HD_SCORES_USED,
     A = HD_SCORE_ADMITS,
     T = HD_SCORE_IS_TIME,
-    H = HD_HITS_ADD
+    H = HD_HITS_ADD,
+    S = HD_SPARES,
+    L = HD_READS_LEAST,
+    ALL = HD_ADMITS_ALL
 };
 
 static const struct {
@@ -256,6 +266,13 @@ static const struct {
     { "expr:on_insert=given;on_hit=epoch?old+1:given", U | A },
     { "expr:on_insert=now;on_hit=old/2+now", A },
     { "expr:on_insert=1;on_hit=MAX", M | O | A },
+    { "expr:on_insert=now;on_evict=old", M | O | A | T },
+    { "expr:on_insert=now;on_evict=old/2", M | O | A | T },                  /* never more than old */
+    { "expr:on_insert=now;on_evict=max(old,5);admission=MAX", O | S | ALL }, /* a spared score is no time */
+    { "expr:on_insert=now;on_evict=old+1", A | S },                          /* not all are admitted: no groups */
+    { "expr:on_insert=least;on_hit=old+given;admission=MAX", M | U | H | L | ALL },
+    { "expr:on_insert=least;on_hit=old+given;admission=given", M | U | L },
+    { "expr:on_insert=spared;on_hit=old|1;admission=MAX;on_evict=old&1?old+1:old", M | H | S | ALL },
 };
 
 static void flags_are_found(void)
@@ -282,8 +299,11 @@ static void no_flag_is_refuted(void)
         if (hd_policy_read(text, &use) || use.number != HD_POLICY_EXPRESSION) continue;
         test_case("policy=%s", use.text);
         uint32_t gone = hd_claims_refuted(use.number, &use.program, UINT32_MAX, CHAINS), is = use.program.flags;
-        check(!(is & gone & ~(uint32_t)U), "refuted: %s", hd_policy_flag_words(is & gone));
-        check(!(gone & U) || is & U, "given scores matter");
+        const uint32_t found = U | S | L; /* of functions that matter, not claims */
+        check(!(is & gone & ~found), "refuted: %s", hd_policy_flag_words(is & gone));
+        uint32_t matters = gone & found & ~is;
+        if (!strstr(use.text, "given")) matters &= ~(uint32_t)U; /* a program may count hits by it */
+        check(!matters, "it matters: %s", hd_policy_flag_words(matters));
         for (int bit = 0; bit < 8; bit++) granted[bit] += is >> bit & 1;
     }
     test_note("of %llu random policies: %llu MONOTONE, %llu ORDER_FREE, %llu SCORE_ADMITS", (ull)all, (ull)granted[0],

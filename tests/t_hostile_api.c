@@ -577,9 +577,11 @@ static void policies_are_listed_whole(void)
     static const struct {
         uint32_t flag;
         const char *word;
-    } words[] = { { HD_MONOTONE, "MONOTONE" },         { HD_ORDER_FREE, "ORDER_FREE" },
-                  { HD_SCORES_USED, "scores" },        { HD_SCORES_NEEDED, "needed" },
-                  { HD_SCORE_ADMITS, "SCORE_ADMITS" }, { HD_SCORE_IS_TIME, "SCORE_IS_TIME" } };
+    } words[] = {
+        { HD_MONOTONE, "MONOTONE" },    { HD_ORDER_FREE, "ORDER_FREE" },     { HD_SCORES_USED, "scores" },
+        { HD_SCORES_NEEDED, "needed" }, { HD_SCORE_ADMITS, "SCORE_ADMITS" }, { HD_SCORE_IS_TIME, "SCORE_IS_TIME" },
+        { HD_SPARES, "spares" },        { HD_READS_LEAST, "reads least" }
+    };
     hd_row row;
     for (size_t i = 0; hd_list(HD_POLICIES, i, &row); i++)
         for (size_t k = 0; k < sizeof words / sizeof *words; k++, tried++) {

@@ -96,6 +96,10 @@ static const plan plans[] = {
     { "epoch_fifo", &no_scores, still },
     { "epoch_fifo", &no_scores, forward },
     { "epoch_fifo", &given_few, to_and_fro },
+    { "clock", &no_scores, still },
+    { "clock", &given_extreme, forward },
+    { "sieve", &no_scores, still },
+    { "sieve", &given_few, to_and_fro },
     { "expr:on_insert=now;on_hit=(old>>1)+(now>>1)", &no_scores, still },
     { "expr:on_insert=now;on_hit=max(old,now)+(now-old<=1000?2*given:given);admission=MAX", &given_few, still },
     { "expr:on_insert=given;on_hit=old+given", &given_few, still },
@@ -271,7 +275,7 @@ static hd_score_in next_in(uint64_t *random, uint64_t *now)
 {
     uint64_t step = some_u64(random);
     *now = *now + step < *now ? UINT64_MAX : *now + step;
-    hd_score_in in = { some_u64(random), *now, *now, (uint32_t)some_u64(random) };
+    hd_score_in in = { some_u64(random), *now, *now, (uint32_t)some_u64(random), 0, 0 };
     return in;
 }
 
@@ -294,6 +298,9 @@ static void flags(void)
         bool add = !(gone & HD_HITS_ADD) && (gone & HD_ORDER_FREE); /* where hits ignore the old score, none adds */
         check(add == !!(row->flags & HD_HITS_ADD), "HITS_ADD is %s", add ? "not claimed, and holds" : "claimed");
         check(!!(gone & HD_SCORES_USED) == !!(row->flags & HD_SCORES_USED), "SCORES_USED is wrong");
+        check((gone & HD_KEEPS_ORDER) == (row->flags & HD_KEEPS_ORDER), "SPARES or READS_LEAST is wrong");
+        bool all = (row->flags & HD_KEEPS_ORDER) && !(gone & HD_ADMITS_ALL); /* others are not given the flag */
+        check(all == !!(row->flags & HD_ADMITS_ALL), "ADMITS_ALL is wrong");
     }
 }
 

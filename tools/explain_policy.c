@@ -159,6 +159,32 @@ static void tell_search(const policy_told *p, const policy_step *s, const char *
     story_change(t, p->request, ROW_OUTCOME, 0, "%s", "");
 }
 
+static void tell_spared(const policy_told *p, const policy_step *s, const char *who)
+{
+    story *t = p->to->steps;
+    char note[160], place[64], old[SCORE_TEXT], score[SCORE_TEXT];
+    for (uint32_t i = 0; i < s->in.spared; i++) {
+        const policy_spared *x = &s->spare[i];
+        policy_entry e = s->before[x->place];
+        e.score = x->after;
+        score_text(p, x->before, old);
+        score_text(p, x->after, score);
+        snprintf(place, sizeof place, "bucket %" PRIu64 ", slot %" PRIu64, x->place / p->w.info.slots,
+                 x->place % p->w.info.slots);
+        snprintf(note, sizeof note, "Key %" PRIu64 " has the least score, %s. The policy spares it: score %s.", e.key,
+                 old, score);
+        story_step(t, &(story_act){ .step = s->request,
+                                    .who = who,
+                                    .does = "spares",
+                                    .place = place,
+                                    .operation = "on_evict",
+                                    .before = old,
+                                    .after = score,
+                                    .note = note });
+        set_entry(p, x->place, &e);
+    }
+}
+
 static void tell_comparison(const policy_told *p, const policy_step *s, const char *who)
 {
     story *t = p->to->steps;
@@ -197,7 +223,7 @@ static void tell_effect(const policy_told *p, const policy_step *s, const char *
                  "Key %" PRIu64 " leaves, whose score %s is the least. Key %" PRIu64 " enters with score %s.",
                  s->victim, score_text(p, s->victim_score, old), s->key, score);
     else if (s->outcome == HD_REFUSED)
-        snprintf(note, sizeof note, "Key %" PRIu64 " does not enter, and no entry changes.", s->key);
+        snprintf(note, sizeof note, "Key %" PRIu64 " does not enter.", s->key);
     else
         snprintf(note, sizeof note, "Key %" PRIu64 " enters with score %s.", s->key, score);
     if (s->place != POLICY_NOWHERE)
@@ -220,6 +246,7 @@ static void tell_story(const policy_told *p, const policy_step *s)
     char who[64];
     snprintf(who, sizeof who, "request %" PRIu64, s->request);
     tell_search(p, s, who);
+    tell_spared(p, s, who);
     if (s->compared) tell_comparison(p, s, who);
     if (s->outcome != HD_RESERVED) tell_effect(p, s, who);
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "lib/params.h"
 #include "heddle_view.h"
+#include "policies/hashes/hash.h"
 
 static hd_status open_all(policy_walk *w)
 {
@@ -74,12 +75,14 @@ static uint64_t place_of(const policy_walk *w, const policy_entry *e, uint64_t k
     return i < w->info.places ? i : POLICY_NOWHERE;
 }
 
-/* The least score of a full table, the first place that has it. */
-static uint64_t least_of(const policy_walk *w, const policy_entry *e)
+/* The least score of a full table, and the first place that has it: of both buckets the key's first one comes first. */
+static uint64_t least_of(const policy_walk *w, const policy_entry *e, uint64_t key)
 {
-    uint64_t least = 0;
-    for (uint64_t i = 1; i < w->info.places; i++)
+    uint64_t first = hd_first_bucket(hd_hash(key, w->info.seed), w->info.buckets) * w->info.slots, least = first;
+    for (uint64_t n = 1; n < w->info.places; n++) {
+        uint64_t i = (first + n) % w->info.places;
         if (e[i].score < e[least].score) least = i;
+    }
     return least;
 }
 
@@ -111,10 +114,35 @@ static hd_status begin(policy_walk *w, policy_step *s, bool *more)
     return HD_OK;
 }
 
+/* What the policy spares before an entry leaves the full table e, which has the new scores then. */
+static void spare(const policy_walk *w, policy_step *s, policy_entry *e)
+{
+    while ((w->use.program.flags & HD_SPARES) && s->in.spared < w->info.places) {
+        uint64_t at = least_of(w, e, s->key), score = hd_on_evict(w->use.number, &w->use.program, e[at].score, s->in);
+        if (score == e[at].score) return;
+        s->spare[s->in.spared++] = (policy_spared){ at, e[at].score, score };
+        e[at].score = score;
+    }
+}
+
+/* The least score of the bucket of place `of`, without that place; 0: no entry is there. */
+static uint64_t least_beside(const policy_walk *w, const policy_entry *e, uint64_t of)
+{
+    uint64_t first = of / w->info.slots * w->info.slots, least = UINT64_MAX;
+    bool any = false;
+    for (uint64_t i = first; i < first + w->info.slots; i++) {
+        if (i == of || !e[i].present) continue;
+        any = true;
+        if (e[i].score < least) least = e[i].score;
+    }
+    return any ? least : 0;
+}
+
 /* What the two states of the table say. `gone`: what the batch listed. */
 static void conclude(const policy_walk *w, policy_step *s, uint64_t gone_key, uint64_t gone_score)
 {
-    const policy_entry *before = s->before;
+    policy_entry before[POLICY_PLACES_MOST];
+    memcpy(before, s->before, w->info.places * sizeof *before);
     uint64_t was = place_of(w, before, s->key);
     s->place = place_of(w, s->after, s->key);
     s->old = was == POLICY_NOWHERE ? 0 : before[was].score;
@@ -122,8 +150,11 @@ static void conclude(const policy_walk *w, policy_step *s, uint64_t gone_key, ui
     s->compared = was == POLICY_NOWHERE && s->outcome != HD_RESERVED && is_full(w, before);
     s->victim = gone_key;
     s->victim_score = gone_score;
+    if (s->compared) spare(w, s, before);
+    if (was == POLICY_NOWHERE && s->place != POLICY_NOWHERE && (w->use.program.flags & HD_READS_LEAST))
+        s->in.least = least_beside(w, before, s->place);
     if (!s->compared) return;
-    uint64_t least = least_of(w, before);
+    uint64_t least = least_of(w, before, s->key);
     s->least = before[least].score;
     s->bucket = (s->outcome == HD_EVICTED ? s->place : least) / w->info.slots;
     s->admission = hd_admission(w->use.number, &w->use.program, s->in);
@@ -159,7 +190,7 @@ bool policy_walk_has_epoch(const policy_walk *w)
     static const uint64_t number[] = { 1, 7, 1000 };
     const uint64_t step = 1ull << 32;
     for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
-        hd_score_in in = { number[i], number[i], number[i], 1 }, later = in;
+        hd_score_in in = { number[i], number[i], number[i], 1, 0, 0 }, later = in;
         later.epoch = 2;
         if (hd_on_insert(w->use.number, &w->use.program, later) - hd_on_insert(w->use.number, &w->use.program, in) !=
             step)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * policy_walk.h - a policy at work: requests one by one through a small table, and what each of them did. The table is
- * read after every request, so a step is what the library did. Only the admission score is computed here, by the
- * functions of the policy that the table says it has.
+ * read after every request, so a step is what the library did. Only the admission score and what is spared are computed
+ * here, by the functions of the policy that the table says it has.
  */
 #ifndef HD_TOOLS_POLICY_WALK_H
 #define HD_TOOLS_POLICY_WALK_H
@@ -34,11 +34,16 @@ typedef struct policy_walk {
     policy_entry entry[2][POLICY_PLACES_MOST];
 } policy_walk;
 
+/* An entry that a request spared (hd_on_evict): its place, and its score before and after. */
+typedef struct policy_spared {
+    uint64_t place, before, after;
+} policy_spared;
+
 /* What one request did. Members that say `if` have no meaning otherwise. */
 typedef struct policy_step {
     uint64_t request; /* from 0 */
     uint64_t key;
-    hd_score_in in; /* what the policy's functions are given */
+    hd_score_in in; /* what the policy's functions are given; spared: how many are in spare[] */
     hd_outcome outcome;
     uint64_t place;                     /* of the entry afterwards; POLICY_NOWHERE: the key did not enter */
     uint64_t old;                       /* UPDATED: the score before */
@@ -49,6 +54,7 @@ typedef struct policy_step {
     uint64_t least;                     /* if compared */
     uint64_t victim, victim_score;      /* EVICTED: what left */
     const policy_entry *before, *after; /* (info.places), valid until the next step */
+    policy_spared spare[POLICY_PLACES_MOST];
 } policy_step;
 
 /* Opens a table of the case's policy, buckets, slots and mode, and its source of keys. With one bucket, or two in dual

@@ -84,4 +84,8 @@ void hd_expressions_draw(hd_rng *g, char text[HD_EXPRESSIONS_TEXT])
         else
             draw(&d, below(&d, SHALLOW + 1));
     }
+    if (below(&d, 3)) return;
+    d.hit = true;
+    put(&d, ";on_evict=");
+    draw(&d, below(&d, SHALLOW + 1));
 }

@@ -85,7 +85,7 @@ typedef struct hkv_group {
     uint64_t last;      /* the ranked item with the greatest number; if ranks do not lead */
     uint64_t admission; /* the greatest admission score; if hkv_groups_args.picks              */
     uint64_t picked;    /* the ranked item that has it; likewise                          */
-    uint64_t before;    /* of the leader: the score that it found,                        */
+    uint64_t before;    /* of the leader: the score that it found, or that of its new entry (spare.h), */
     union {
         uint64_t entry; /* its entry, HKV_NONE: none,                                     */
         uint64_t high;  /* until it ends: the sum of the high bits of what the items give */

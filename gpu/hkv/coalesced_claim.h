@@ -21,7 +21,7 @@ SIMT_FN uint32_t hkv_coalesced_locking(const hkv_args *a)
 {
     bool rises = a->policy_flags & HD_MONOTONE, admits = !a->v.admit_always && (a->policy_flags & HD_SCORE_ADMITS);
     if (a->groups.pass == HKV_LEADERS || a->groups.pass == HKV_REST) return HKV_LOCK_ALWAYS;
-    if (hkv_holder(a)) return HKV_LOCK_ALWAYS;
+    if (hkv_holder(a) || hkv_keeps_order(a)) return HKV_LOCK_ALWAYS;
     if (hkv_keys_differ(a)) return rises && admits ? HKV_LOCK_NEVER : HKV_LOCK_TO_EVICT;
     if (a->op == HD_OP_ACCUM_OR_ASSIGN || !rises || (a->policy_flags & HD_ORDER_FREE)) return HKV_LOCK_ALWAYS;
     return a->v.dual ? HKV_LOCK_ALWAYS : HKV_LOCK_TO_EVICT;
@@ -204,6 +204,7 @@ SIMT_FN void hkv_coalesced_insert(const hkv_args *a, uint32_t locking, hkv_one *
 {
     hkv_place p = hkv_free_place(a, o);
     hkv_coalesced_point_at(a, o, p.entry);
+    if (hkv_reads_least(a)) p.stays = hkv_least_beside(simt_tile_of(1), a, p.entry / a->v.slots, p.entry);
     if (locking == HKV_LOCK_ALWAYS) {
         simt_strlx_u64(hkv_key_at(&a->v, p.entry), HD_KEY_LOCKED);
     } else {
@@ -229,6 +230,8 @@ SIMT_FN void hkv_coalesced_evict(const hkv_args *a, uint32_t locking, hkv_one *o
     p.entry = x.entry;
     p.least = x.least;
     p.empty = false;
+    p.spared = x.spared;
+    p.stays = x.stays;
     bool admitted = hkv_admit(a, o, p);
     if (admitted) hkv_coalesced_point_at(a, o, x.entry);
     if (admitted && locking != HKV_LOCK_ALWAYS) {
@@ -243,6 +246,7 @@ SIMT_FN void hkv_coalesced_evict(const hkv_args *a, uint32_t locking, hkv_one *o
         }
     }
     simt_ticket(o->i, o->outcome, admitted ? x.key : 0, admitted ? o->entry : HKV_NONE);
+    if (!admitted && hkv_reads_least(a) && x.entry != HKV_NONE) hkv_lower_bound(&a->v, x.entry, x.least);
     if (!admitted) return;
     if (locking == HKV_LOCK_ALWAYS) simt_strlx_u64(hkv_key_at(&a->v, x.entry), HD_KEY_LOCKED);
     hkv_occupy(a, o, p, x.key);
@@ -280,19 +284,63 @@ SIMT_FN bool hkv_coalesced_decide(const hkv_args *a, uint32_t family, uint32_t l
     return false;
 }
 
-/* The lanes with `evicts` look for a victim in their buckets, which are full, and refuse or evict. */
-SIMT_FN void hkv_coalesced_make_room(simt_tile w, const hkv_args *a, uint32_t locking, uint8_t *rows, uint8_t *row,
-                                     hkv_one *o, bool evicts)
+/* Finds the victim of the lanes with `wanted` in their buckets, which are full. */
+SIMT_FN hkv_victim hkv_coalesced_victim(simt_tile w, const hkv_args *a, uint8_t *rows, uint8_t *row, const hkv_one *o,
+                                        bool wanted)
 {
     hkv_victim x;
     bool pins = hkv_has_pins(a);
     x.entry = HKV_NONE;
-    x.key = x.least = x.second = 0;
+    x.key = x.least = x.second = x.stays = 0;
+    x.spared = 0;
     SIMT_ROLLED
     for (uint32_t k = 0; k <= a->v.dual; k++) {
-        hkv_rows_victim(w, a, rows, row, k ? o->second : o->first, evicts, pins, &x);
-        if (pins && evicts) hkv_highest_victim(a, k ? o->second : o->first, &x);
+        hkv_rows_victim(w, a, rows, row, k ? o->second : o->first, wanted, pins, HKV_NONE, &x);
+        if (pins && wanted) hkv_highest_victim(a, k ? o->second : o->first, &x);
     }
+    return x;
+}
+
+/* The policy spares what it spares: x becomes the victim then. */
+SIMT_FN void hkv_coalesced_spare(simt_tile w, const hkv_args *a, uint8_t *rows, uint8_t *row, const hkv_one *o,
+                                 bool evicts, hkv_victim *x)
+{
+    uint32_t spared = 0;
+    bool again = evicts;
+    for (;;) {
+        again = again && hkv_spare(simt_tile_of(1), a, o, x->entry, x->least, spared);
+        simt_join();
+        if (!simt_any(w, again)) break;
+        spared += again;
+        hkv_victim next = hkv_coalesced_victim(w, a, rows, row, o, again);
+        if (again) *x = next;
+        simt_join();
+    }
+    x->spared = spared;
+}
+
+/* The least score that stays in the bucket of victim x, by the bounds. */
+SIMT_FN void hkv_coalesced_stays(simt_tile w, const hkv_args *a, uint8_t *rows, uint8_t *row, bool evicts,
+                                 hkv_victim *x)
+{
+    hkv_victim beside;
+    bool wanted = evicts && x->entry != HKV_NONE;
+    uint64_t b = wanted ? x->entry / a->v.slots : 0;
+    beside.entry = HKV_NONE;
+    beside.least = 0;
+    hkv_rows_victim(w, a, rows, row, b, wanted, hkv_has_pins(a), x->entry, &beside);
+    if (wanted) /* none was found where all that stay have the highest score */
+        x->stays = beside.entry != HKV_NONE ? beside.least : hkv_least_beside(simt_tile_of(1), a, b, x->entry);
+    simt_join();
+}
+
+/* The lanes with `evicts` look for a victim in their buckets, which are full, and refuse or evict. */
+SIMT_FN void hkv_coalesced_make_room(simt_tile w, const hkv_args *a, uint32_t locking, uint8_t *rows, uint8_t *row,
+                                     hkv_one *o, bool evicts)
+{
+    hkv_victim x = hkv_coalesced_victim(w, a, rows, row, o, evicts);
+    if (hkv_spares(a)) hkv_coalesced_spare(w, a, rows, row, o, evicts, &x);
+    if (hkv_reads_least(a)) hkv_coalesced_stays(w, a, rows, row, evicts, &x);
     if (evicts) hkv_coalesced_evict(a, locking, o, x);
     simt_join();
 }

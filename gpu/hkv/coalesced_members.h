@@ -181,7 +181,8 @@ SIMT_FN uint64_t hkv_member_score(const hkv_args *a, const hkv_group *g, uint32_
 {
     uint64_t lead = hkv_group_leader(a, g);
     hd_score_in in = hkv_score_in(a, i), lead_in = hkv_score_in(a, a->first + hkv_ranked_item(lead));
-    uint64_t from = placed ? hd_on_insert(a->v.policy, hkv_program(a), lead_in) : simt_ld_u64(&g->before);
+    bool anew = placed && !hkv_keeps_order(a);
+    uint64_t from = anew ? hd_on_insert(a->v.policy, hkv_program(a), lead_in) : simt_ld_u64(&g->before);
     if (a->policy_flags & HD_HITS_ADD) {
         in.given += a->score ? simt_ld_u64(a->groups.left_before + k) : rank;
         if (hkv_ranked_rank(lead) < rank) in.given -= lead_in.given; /* the leader comes last, or was counted already */

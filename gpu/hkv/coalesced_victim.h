@@ -40,6 +40,8 @@ SIMT_FN hkv_low hkv_row_low(const uint8_t *row, uint32_t n, bool pairs)
 typedef struct hkv_victim {
     uint64_t entry, key, least; /* its slot, its key and its score when the row was loaded */
     uint64_t second;            /* the least score of the other seven entries of its group */
+    uint64_t stays;             /* hkv_place's, of policies that ask for them */
+    uint32_t spared;
 } hkv_victim;
 
 /* Which entries of group `number` are pinned, a bit each, for the lanes with `wanted`. */
@@ -70,9 +72,11 @@ SIMT_FN void hkv_row_hide(uint8_t *row, uint32_t pinned)
  * raise one bound at the same time, and the lower value may remain. Both values are correct bounds.
  *
  * pins: entries are pinned. They do not count, for the victim or for the bounds; *x may stay empty if all others have
- * the highest score. */
+ * the highest score. beside: an entry that does not count either; HKV_NONE: all do.
+ *
+ * Where entries are spared, those with one score are in the order of their slots: a victim's score is its bound. */
 SIMT_FN void hkv_rows_victim(simt_tile w, const hkv_args *a, uint8_t *rows, uint8_t *row, uint64_t b, bool wanted,
-                             bool pins, hkv_victim *x)
+                             bool pins, uint64_t beside, hkv_victim *x)
 {
     const hkv_view *v = &a->v;
     uint64_t *bounds = v->bound + hkv_entry(v, b, 0) / HKV_BOUNDED;
@@ -85,11 +89,12 @@ SIMT_FN void hkv_rows_victim(simt_tile w, const hkv_args *a, uint8_t *rows, uint
         simt_join();
         uint64_t e = hkv_entry(v, b, HKV_BOUNDED * bound.at);
         uint32_t pinned = pins ? hkv_rows_pinned(w, a, rows, row, e / HKV_BOUNDED, wanted) : 0;
+        if (beside != HKV_NONE && beside - e < HKV_BOUNDED) pinned |= 1u << (uint32_t)(beside - e);
         hkv_rows_fetch(w, rows, (const uint8_t *)v->key, e / HKV_BOUNDED, wanted, 16 * HKV_BOUNDED, false);
         if (wanted) {
             if (pinned) hkv_row_hide(row, pinned);
             hkv_low score = hkv_row_low(row, HKV_BOUNDED, true);
-            if (score.least > bound.second) {
+            if (score.least > (hkv_spares(a) ? bound.least : bound.second)) {
                 simt_strlx_u64(bounds + bound.at, score.least);
             } else {
                 wanted = false;

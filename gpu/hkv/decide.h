@@ -68,6 +68,10 @@ SIMT_FN bool hkv_admit(const hkv_args *a, hkv_one *o, hkv_place p)
 {
     const hkv_view *v = &a->v;
     hd_score_in in = hkv_score_in(a, o->i);
+    if (hkv_keeps_order(a)) {
+        in.spared = p.spared;
+        in.least = p.stays;
+    }
     o->score = hd_on_insert(v->policy, hkv_program(a), in);
     o->outcome = HD_REFUSED;
     bool admits = p.entry != HKV_NONE && (p.empty || v->admit_always);

@@ -3,7 +3,9 @@
  * kernels.cu - the HKV kernels as CUDA entry points, and the table that a launch looks them up in.
  */
 #define HKV_EXPRESSIONS 0 /* kernels_expression.cu */
-#define HKV_REGISTRY    hkv_cuda_variants
+#define HKV_SPARES      0 /* kernels_sparing.cu */
+#define HD_POLICIES_PLAIN
+#define HKV_REGISTRY hkv_cuda_variants
 #include "gpu/hkv/registry.h"
 
 #include "gpu/hkv/expressions.h"
@@ -222,8 +224,9 @@ static const hd_kernel_entry *special_of(const hd_variant *variant, const hd_var
 extern "C" const void *hkv_cuda_entry(uint32_t kernel, const void *args)
 {
     const hd_variant *of;
-    const void *scored_by_program = hkv_expression_entry(kernel, args);
-    if (scored_by_program) return scored_by_program;
+    const void *scores = hkv_sparing_entry(kernel, args);
+    if (!scores) scores = hkv_expression_entry(kernel, args);
+    if (scores) return scores;
     if (kernel == HKV_NUMBER_list) return special_list.address;
     if (kernel >= HD_SHARED_KERNELS) return kernel < HKV_KERNELS ? shared[kernel - HD_SHARED_KERNELS].address : nullptr;
     const hd_variant_row *row = hd_variant_row_at(hkv_cuda_variants, kernel, &of);
@@ -233,5 +236,5 @@ extern "C" const void *hkv_cuda_entry(uint32_t kernel, const void *args)
 
 extern "C" const void *hkv_cuda_module(uint32_t i)
 {
-    return i == 0 ? shared[0].address : i == 1 ? hkv_expression_module() : nullptr;
+    return i == 0 ? shared[0].address : i == 1 ? hkv_expression_module() : i == 2 ? hkv_sparing_module() : nullptr;
 }

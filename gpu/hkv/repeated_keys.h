@@ -37,7 +37,7 @@
 #ifndef HKV_REPEATED_KEYS_H
 #define HKV_REPEATED_KEYS_H
 
-#include "gpu/hkv/rule.h"
+#include "gpu/hkv/spare.h"
 
 /* ---- claim ----------------------------------------------------------------------------------- */
 
@@ -492,6 +492,7 @@ SIMT_FN void hkv_group_inserted(const hkv_args *a, hkv_one *o)
     const hkv_group *g = a->groups.group + o->group;
     hkv_rule r = hkv_rule_of(a, o->i);
     uint32_t n = hkv_group_other(a, g);
+    if (hkv_keeps_order(a)) simt_st_u64(&a->groups.group[o->group].before, o->score);
     if (n == HKV_NO_MEMBER) return;
     uint64_t other = a->first + n;
     hd_score_in in = hkv_score_in(a, other);

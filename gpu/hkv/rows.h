@@ -186,7 +186,8 @@ static inline bool hkv_locks_two(uint32_t row, const hkv_args *a)
 {
     uint32_t flags = a->policy_flags;
     if (!a->v.dual || hkv_row(row)->family != HKV_UPSERT) return false;
-    if (row != hkv_row_of("coalesced", HKV_UPSERT) || a->v.admit_always || a->holder) return true;
+    if (row != hkv_row_of("coalesced", HKV_UPSERT) || a->v.admit_always || a->holder || flags & HD_KEEPS_ORDER)
+        return true;
     return !((a->distinct || a->groups.pass == HKV_SINGLES) && (flags & HD_MONOTONE) && (flags & HD_SCORE_ADMITS));
 }
 
@@ -247,7 +248,7 @@ static inline hd_status hkv_launch_row(const hkv_launcher *all, uint32_t row, co
 static inline hd_score_in hkv_unscored_in(const hkv_args *a, uint64_t i)
 {
     uint64_t now = a->clock + i * a->per_item;
-    hd_score_in in = { 1, now, hd_tick_at(now, a->opened), a->epoch };
+    hd_score_in in = { 1, now, hd_tick_at(now, a->opened), a->epoch, 0, 0 };
     return in;
 }
 

@@ -31,6 +31,8 @@ SIMT_FN hd_score_in hkv_score_in(const hkv_args *a, uint64_t i)
     in.now = a->moment ? simt_ldrlx_u64(a->moment) : a->clock + i * a->per_item;
     in.tick = hd_tick_at(in.now, a->opened);
     in.epoch = a->epoch;
+    in.spared = 0;
+    in.least = 0;
     return in;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * special.h - entry points for single operations on usual tables, of which kernels.cu and kernels_expression.cu each
+ * special.h - entry points for single operations on usual tables, of which kernels.cu and kernels_scoring.inc each
  * have a list.
  */
 #ifndef HKV_SPECIAL_H

@@ -8,6 +8,7 @@
 
 #include "gpu/hkv/item.h"
 #include "gpu/hkv/pins.h"
+#include "gpu/hkv/spare.h"
 
 /* The score of entry e falls to `score`, and the bound of its group with it. */
 SIMT_FN void hkv_lower_bound(const hkv_view *v, uint64_t e, uint64_t score)
@@ -22,6 +23,9 @@ typedef struct hkv_place {
     uint64_t entry; /* HKV_NONE: all are pinned */
     uint64_t least; /* its score                */
     bool empty;     /* it has no entry          */
+    /* Of policies that ask for them (spare.h); else 0. */
+    uint32_t spared; /* how many entries were spared before it was found */
+    uint64_t stays;  /* the least score of what stays in its bucket      */
 } hkv_place;
 
 /* Whether the entry of slot s would be the better victim: lower than the least so far, and not pinned. */
@@ -64,6 +68,8 @@ SIMT_FN hkv_place hkv_least(simt_tile t, const hkv_args *a, uint64_t b, const ui
     }
     simt_join();
     p.empty = false;
+    p.spared = 0;
+    p.stays = 0;
     p.least = HKV_LEAST64(t, least);
     at = HKV_LEAST32(t, least == p.least ? at : slots);
     p.entry = at < slots ? hkv_entry(&a->v, b, at) : HKV_NONE;
@@ -76,15 +82,16 @@ SIMT_FN hkv_place hkv_free_place(const hkv_args *a, const hkv_one *o)
     bool second = o->at_second.empties > o->at_first.empties;
     hkv_place p;
     p.entry = second ? hkv_entry(&a->v, o->second, o->at_second.empty) : hkv_entry(&a->v, o->first, o->at_first.empty);
-    p.least = 0;
+    p.least = p.stays = 0;
+    p.spared = 0;
     p.empty = true;
     return p;
 }
 
 /* Algorithm 3. D2: both full, the one with the lower least score gives it up. Ties go to the first. In single mode both
  * are the same. */
-SIMT_FN hkv_place hkv_choose(simt_tile t, const hkv_args *a, const hkv_one *o, const uint64_t *first_copy,
-                             const uint64_t *second_copy)
+SIMT_FN hkv_place hkv_choose_now(simt_tile t, const hkv_args *a, const hkv_one *o, const uint64_t *first_copy,
+                                 const uint64_t *second_copy)
 {
     const hkv_view *v = &a->v;
     hkv_place p, q;
@@ -93,6 +100,22 @@ SIMT_FN hkv_place hkv_choose(simt_tile t, const hkv_args *a, const hkv_one *o, c
     if (!v->dual) return p;
     q = hkv_least(t, a, o->second, second_copy);
     return p.entry == HKV_NONE || (q.entry != HKV_NONE && q.least < p.least) ? q : p;
+}
+
+/* The same, after the policy has spared what it spares. The copies lack the scores of spared entries. */
+SIMT_FN hkv_place hkv_choose(simt_tile t, const hkv_args *a, const hkv_one *o, const uint64_t *first_copy,
+                             const uint64_t *second_copy)
+{
+    hkv_place p = hkv_choose_now(t, a, o, first_copy, second_copy);
+    if (!hkv_keeps_order(a)) return p;
+    uint32_t spared = 0;
+    while (!p.empty && hkv_spare(t, a, o, p.entry, p.least, spared)) {
+        p = hkv_choose_now(t, a, o, (const uint64_t *)0, (const uint64_t *)0);
+        spared++;
+    }
+    p.spared = spared;
+    if (hkv_reads_least(a) && p.entry != HKV_NONE) p.stays = hkv_least_beside(t, a, p.entry / a->v.slots, p.entry);
+    return p;
 }
 
 #endif

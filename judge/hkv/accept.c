@@ -39,17 +39,19 @@ hkv_item hkv_fixture_item(const fixture *s, const hkv_view *model, uint32_t k, u
 /* Fills in what the item has to list, before the victim leaves the model. */
 static void note_listed(const hkv_view *model, judge_listing *l, const hkv_item *it, hd_outcome o, uint64_t gone_key)
 {
+    hd_score_in in = it->in;
     uint32_t bytes = model->value_bytes;
     bool evicts = it->op == HD_OP_INSERT_AND_EVICT;
     l->listed = (it->op == HD_OP_FIND_MISSED && o == HD_MISS) || (evicts && (o == HD_REFUSED || o == HD_EVICTED));
     if (!l->listed) return;
     l->key = it->key;
-    l->score = hd_on_insert(it->raw ? (uint32_t)HKV_RAW_POLICY : model->policy, &model->program, it->in);
+    uint64_t gone_score = o == HD_REFUSED || o == HD_EVICTED ? hkv_foresee(model, it, gone_key, &in) : 0;
+    l->score = hd_on_insert(it->raw ? (uint32_t)HKV_RAW_POLICY : model->policy, &model->program, in);
     if (bytes) memcpy(l->value, it->value, bytes);
     if (o != HD_EVICTED) return;
     uint64_t gone = hkv_find(model, gone_key);
     l->key = gone_key;
-    l->score = gone == HKV_NOWHERE ? 0 : *hkv_score_at(model, gone);
+    l->score = gone_score;
     if (bytes && gone != HKV_NOWHERE) memcpy(l->value, hkv_value(model, gone), bytes);
 }
 
@@ -70,9 +72,9 @@ const char *hkv_fixture_accept(const fixture *s, void *table, uint32_t k, uint64
     if (delivers) seen.score = b->score_out[i];
     if (delivers && judge_ops[b->op].value_out) seen.value = (const uint8_t *)b->value_out + i * s->value_bytes;
     if (t && o == HD_EVICTED) {
-        uint64_t gone = hkv_find(model, t->a);
+        hd_score_in in;
         seen.gone_key = t->a;
-        seen.gone_score = gone == HKV_NOWHERE ? 0 : *hkv_score_at(model, gone);
+        seen.gone_score = hkv_foresee(model, &it, t->a, &in);
     }
     note_listed(model, l, &it, o, seen.gone_key);
     return hkv_accept(model, &it, &seen, p->kernel->strictness == FIXTURE_CHOICE ? HKV_ANY_CHOICE : HKV_EXACT_CHOICE);

@@ -125,7 +125,7 @@ struct hkv_oracle : answers {
     BOTH uint32_t scored_by() const { return b.raw_scores ? (uint32_t)HD_POLICY_custom : policy; }
     BOTH hd_score_in score_in(uint64_t i) const
     {
-        hd_score_in in = { b.score ? b.score[i] : 1, clock + i, clock + i, epoch };
+        hd_score_in in = { b.score ? b.score[i] : 1, clock + i, clock + i, epoch, 0, 0 };
         return in;
     }
     BOTH bool one_of_four(const uint8_t *p, uint64_t key, uint64_t batch, uint64_t *word) const
@@ -141,7 +141,12 @@ struct hkv_oracle : answers {
         *word = k.value == EXACT ? k.word : names.word_of(p, key);
         return names.is(p, key, *word);
     }
-    BOTH bool score_can_be(const known &k, uint64_t score) const { return k.scored != EXACT || k.score == score; }
+    /* Entries that others spared have scores that no output shows. */
+    BOTH bool scores_open() const { return (policy_flags & HD_KEEPS_ORDER) != 0 && !b.raw_scores; }
+    BOTH bool score_can_be(const known &k, uint64_t score) const
+    {
+        return k.scored != EXACT || k.score == score || policy_flags & HD_KEEPS_ORDER;
+    }
     BOTH void learn(known &k, uint64_t word, const uint64_t *score) const
     {
         if (k.value != EXACT) k.word = word, k.value = EXACT;
@@ -164,7 +169,8 @@ struct hkv_oracle : answers {
 
     BOTH bool can_answer(hd_outcome o) const
     {
-        if (o == HD_REFUSED && (admit_always || scored_by() == HD_POLICY_lfu)) return false;
+        bool all = scored_by() == HD_POLICY_lfu || (policy_flags & HD_ADMITS_ALL && !b.raw_scores);
+        if (o == HD_REFUSED && (admit_always || all)) return false;
         return among(outcomes_of(b.op, PLACED | set_of(HD_REFUSED)), o);
     }
     BOTH bool rescores(hd_outcome o) const
@@ -418,7 +424,8 @@ struct hkv_oracle : answers {
     {
         uint64_t item = b.list_item[j], key = b.list_key[j];
         if (!names.is(listed_value(j), key, word_of(number, item))) complain(WRONG_VALUE, j, key);
-        if (b.list_score[j] != hd_on_insert(scored_by(), NULL, score_in(item))) complain(WRONG_SCORE, j, key);
+        if (!scores_open() && b.list_score[j] != hd_on_insert(scored_by(), NULL, score_in(item)))
+            complain(WRONG_SCORE, j, key);
     }
 
     /* The victim of an eviction, which may have been inserted in this batch. */

@@ -101,8 +101,10 @@ static void bring_in(fixture *s, hd_rng *g, uint32_t *room, uint64_t key, uint64
     room[b]--;
     uint64_t given = fixture_draw_score(s, g, score_below), now = hd_rng_below(g, score_below);
     if (scores_are_ahead(s)) now += 4 * FIXTURE_SCORES;
-    hd_score_in in = { given, now, now, (uint32_t)hd_rng_below(g, s->epoch + 1) };
-    place(s, g, key, b, hd_on_insert(v->policy, &v->program, in));
+    hd_score_in in = { given, now, now, (uint32_t)hd_rng_below(g, s->epoch + 1), 0, 0 };
+    uint64_t score = hd_on_insert(v->policy, &v->program, in);
+    if ((v->program.flags & HD_SPARES) && hd_rng_below(g, 2)) score = hd_on_hit(v->policy, &v->program, score, in);
+    place(s, g, key, b, score);
 }
 
 static uint64_t sum_of(const uint32_t *room, uint64_t buckets)
@@ -147,7 +149,7 @@ static void pin_some(fixture *s, hd_rng *g)
     hkv_view *v = hkv_fixture_view(s);
     for (uint64_t e = 0; e < hkv_capacity(v); e++) {
         if (!v->digest[e] || hd_rng_below(g, matter ? 2 : 4)) continue;
-        hkv_item it = { HD_OP_LOCK_KEYS,        HD_U64, HD_EITHER, *hkv_key_at(v, e), NULL, { 1, 0, 0, 0 },
+        hkv_item it = { HD_OP_LOCK_KEYS,        HD_U64, HD_EITHER, *hkv_key_at(v, e), NULL, { 1, 0, 0, 0, 0, 0 },
                         1 + hd_rng_below(g, 2), false };
         hkv_seen seen;
         hkv_apply(v, &it, &seen, NULL);

@@ -65,10 +65,17 @@ static void unpin(hkv_view *v, uint64_t e)
 
 /* A slot to take. */
 typedef struct place {
-    uint64_t entry; /* HKV_NOWHERE: full of pinned entries         */
-    bool empty;     /* else it holds the bucket's least entry ...  */
-    uint64_t least; /* ... whose score this is                     */
+    uint64_t entry;  /* HKV_NOWHERE: full of pinned entries         */
+    bool empty;      /* else it holds the bucket's least entry ...  */
+    uint64_t least;  /* ... whose score this is                     */
+    uint32_t spared; /* entries that were spared before it was found */
+    hd_score_in in;  /* what on_insert is given */
 } place;
+
+/* The score that an entry had before it was spared. */
+typedef struct before {
+    uint64_t entry, score;
+} before;
 
 /* The first slot with the least score of a bucket that has bounds. The first group with the least bound is searched,
  * and its bound raised to its least score, until that is what the bound was. Then no score of the bucket is less, and
@@ -88,7 +95,7 @@ static uint32_t least_by_bounds(const hkv_view *v, uint64_t b, uint64_t *least)
 /* Algorithm 2, line 11: the bucket's least score, the first slot that has it. */
 static place least_in_bucket(const hkv_view *v, uint64_t b)
 {
-    place p = { HKV_NOWHERE, false, UINT64_MAX };
+    place p = { .entry = HKV_NOWHERE, .least = UINT64_MAX };
     if (v->pins) { /* rare: pinned entries are no victims */
         for (uint32_t s = 0; s < v->slots; s++) {
             uint64_t e = hkv_entry(v, b, s);
@@ -111,7 +118,7 @@ static place least_in_bucket(const hkv_view *v, uint64_t b)
 static place empty_in_bucket(const hkv_view *v, uint64_t b)
 {
     uint32_t s = hkv_first_with(v, b, HKV_NO_DIGEST);
-    place p = { s < v->slots ? hkv_entry(v, b, s) : HKV_NOWHERE, true, 0 };
+    place p = { .entry = s < v->slots ? hkv_entry(v, b, s) : HKV_NOWHERE, .empty = true };
     HD_ASSERT(s == v->slots || *hkv_key_at(v, p.entry) == HD_KEY_EMPTY, "HKV-1: a key has no digest");
     return p;
 }
@@ -155,6 +162,69 @@ static uint32_t policy_of(const hkv_view *v, const hkv_item *it)
     return it->raw ? (uint32_t)HKV_RAW_POLICY : v->policy;
 }
 
+/* ---- Entries that are spared ----------------------------------------------------------------- */
+
+/* A bound falls where a score falls below it. A search for the least score raises it. */
+static void set_score(const hkv_view *v, uint64_t e, uint64_t score)
+{
+    bool falls = score < *hkv_score_at(v, e);
+    *hkv_score_at(v, e) = score;
+    if (falls && v->bound && v->bound[e / HKV_BOUNDED] > score) v->bound[e / HKV_BOUNDED] = score;
+}
+
+/* The least score of a bucket's entries that could leave, without entry e; 0: there are none. */
+static uint64_t least_beside(const hkv_view *v, uint64_t b, uint64_t e)
+{
+    uint64_t least = UINT64_MAX;
+    bool any = false;
+    for (uint64_t x = hkv_entry(v, b, 0); x < hkv_entry(v, b + 1, 0); x++) {
+        if (x == e || v->digest[x] == HKV_NO_DIGEST || hkv_holder_of(v, x)) continue;
+        any = true;
+        if (*hkv_score_at(v, x) < least) least = *hkv_score_at(v, x);
+    }
+    return any ? least : 0;
+}
+
+/* What the policy is told of an item that takes the place. */
+static hd_score_in told(const hkv_view *v, const hkv_item *it, const place *p)
+{
+    hd_score_in in = it->in;
+    if (it->raw || p->entry == HKV_NOWHERE) return in;
+    in.spared = p->spared;
+    if (v->program.flags & HD_READS_LEAST) in.least = least_beside(v, p->entry / v->slots, p->entry);
+    return in;
+}
+
+/* The slot for a new key of the item, and what the policy is told. While the policy spares the entry that is about to
+ * leave, the entry gets its new score, and the search goes on; at most as often as the buckets have slots. Items of raw
+ * scores spare nothing. log: NULL, or room for so many entries, *logged of which were spared. */
+static place make_room(const hkv_view *v, const hkv_item *it, const hkv_home *at, before *log, uint32_t *logged)
+{
+    bool spares = !it->raw && (v->program.flags & HD_SPARES);
+    uint32_t most = hkv_homes(v) * v->slots, spared = 0;
+    place p = choose(v, at);
+    hd_score_in in = it->in;
+    while (spares && !p.empty && p.entry != HKV_NOWHERE && spared < most) {
+        in.spared = spared;
+        uint64_t score = hd_on_evict(v->policy, &v->program, p.least, in);
+        if (score == p.least) break;
+        HD_ASSERT(score > p.least, "a spared entry's score falls");
+        if (log) log[spared] = (before){ p.entry, p.least };
+        set_score(v, p.entry, score);
+        p = choose(v, at);
+        p.spared = ++spared;
+    }
+    p.in = told(v, it, &p);
+    if (logged) *logged = spared;
+    return p;
+}
+
+/* Undoes what make_room spared. */
+static void take_back(const hkv_view *v, const before *log, uint32_t logged)
+{
+    while (logged--) set_score(v, log[logged].entry, log[logged].score);
+}
+
 /* Differs: Algorithm 3, line 7 admits only s > least; Algorithm 2, line 12 refuses only s < least, and that
  * is the rule here for both: equal scores admit. */
 static bool admitted(const hkv_view *v, const place *p, const hkv_item *it)
@@ -171,14 +241,6 @@ static void write_value(const hkv_view *v, uint64_t e, const void *value)
         memcpy(hkv_value(v, e), value, v->value_bytes);
     else
         memset(hkv_value(v, e), 0, v->value_bytes);
-}
-
-/* A bound falls where a score falls below it. A search for the least score raises it. */
-static void set_score(const hkv_view *v, uint64_t e, uint64_t score)
-{
-    bool falls = score < *hkv_score_at(v, e);
-    *hkv_score_at(v, e) = score;
-    if (falls && v->bound && v->bound[e / HKV_BOUNDED] > score) v->bound[e / HKV_BOUNDED] = score;
 }
 
 /* The bound of an entry's group becomes its least score, which is known to have changed. */
@@ -240,8 +302,8 @@ static void change_found(hkv_view *v, const hkv_item *it, const hd_rule *r, hd_o
 static void insert(hkv_view *v, const hkv_item *it, const hd_rule *r, const hkv_home *at, hkv_seen *seen,
                    void *gone_value)
 {
-    place p = choose(v, at);
-    seen->score = hd_on_insert(policy_of(v, it), &v->program, it->in);
+    place p = make_room(v, it, at, NULL, NULL);
+    seen->score = hd_on_insert(policy_of(v, it), &v->program, p.in);
     if (p.entry == HKV_NOWHERE || !admitted(v, &p, it)) {
         seen->outcome = HD_REFUSED;
         return;
@@ -320,12 +382,20 @@ static const char *accept_inserted(const insertion *x, place *taken)
     uint32_t slots = x->v->slots;
     if (x->now.entry == HKV_NOWHERE || !x->now.empty) return "inserted, but there was no room";
     *taken = x->now;
-    if (x->seen->entry == HKV_NOWHERE || x->seen->entry / slots == x->now.entry / slots) return NULL;
+    if (x->seen->entry == HKV_NOWHERE) return NULL;
     uint64_t bucket = x->seen->entry / slots;
+    if (bucket == x->now.entry / slots) {
+        /* of entries with one score the first is spared, so slots count */
+        bool same = (x->v->program.flags & HD_SPARES) && x->v->digest[x->seen->entry] == HKV_NO_DIGEST;
+        if (same) taken->entry = x->seen->entry;
+        return NULL;
+    }
     if (!is_candidate(x->at, bucket)) return "inserted outside its candidate buckets";
     if (x->strictness == HKV_EXACT_CHOICE) return "inserted into the fuller bucket (D1)";
     *taken = empty_in_bucket(x->v, bucket);
-    return taken->entry == HKV_NOWHERE ? "inserted into a full bucket" : NULL;
+    if (taken->entry == HKV_NOWHERE) return "inserted into a full bucket";
+    taken->in = told(x->v, x->it, taken);
+    return NULL;
 }
 
 /* The victim, if it was a key of the table that may leave; HKV_NOWHERE and why not. */
@@ -351,6 +421,7 @@ static const char *accept_evicted(const insertion *x, place *taken)
     uint64_t gone = accept_victim(x, &why), slots = x->v->slots;
     if (why) return why;
     *taken = least_in_bucket(x->v, gone / slots);
+    taken->in = x->now.in;
     if (*hkv_score_at(x->v, gone) != taken->least) return "evicted an entry whose score was not the least";
     if (gone / slots != x->now.entry / slots) return "evicted from the bucket that was not to be chosen (D2)";
     if (!admitted(x->v, taken, x->it)) return "evicted, but should have been refused";
@@ -358,21 +429,55 @@ static const char *accept_evicted(const insertion *x, place *taken)
     return NULL;
 }
 
+static const char *accept_room(const insertion *x, const hd_rule *r)
+{
+    hkv_view *v = x->v;
+    const hkv_seen *seen = x->seen;
+    place taken = x->now;
+    if (seen->outcome == HD_REFUSED) return accept_refused(x);
+    const char *why = seen->outcome == HD_INSERTED  ? accept_inserted(x, &taken)
+                      : seen->outcome == HD_EVICTED ? accept_evicted(x, &taken)
+                                                    : "the key was absent, and the operation inserts";
+    if (why) return why;
+    uint64_t score = hd_on_insert(policy_of(v, x->it), &v->program, taken.in);
+    if (seen->score_shown && seen->score != score) return "inserted with a wrong score";
+    write_entry(v, taken.entry, x->at->digest, x->it->key, x->it->value, score);
+    if (pins(x->it, r)) pin(v, taken.entry, x->it->holder);
+    return NULL;
+}
+
+enum { LOGGED = 2 * HD_SLOTS_MAX };
+
+/* What was spared stays so only if the outcome is accepted. */
+static __attribute__((noinline)) const char *accept_spared(insertion *x, const hd_rule *r)
+{
+    before log[LOGGED];
+    uint32_t logged;
+    x->now = make_room(x->v, x->it, x->at, log, &logged);
+    const char *why = accept_room(x, r);
+    if (why) take_back(x->v, log, logged);
+    return why;
+}
+
 static const char *accept_insert(hkv_view *v, const hkv_item *it, const hd_rule *r, const hkv_home *at,
                                  const hkv_seen *seen, hkv_strictness strictness)
 {
-    const insertion x = { v, it, at, seen, strictness, choose(v, at) };
-    place taken = x.now;
-    if (seen->outcome == HD_REFUSED) return accept_refused(&x);
-    const char *why = seen->outcome == HD_INSERTED  ? accept_inserted(&x, &taken)
-                      : seen->outcome == HD_EVICTED ? accept_evicted(&x, &taken)
-                                                    : "the key was absent, and the operation inserts";
-    if (why) return why;
-    if (seen->score_shown && seen->score != hd_on_insert(policy_of(v, it), &v->program, it->in))
-        return "inserted with a wrong score";
-    write_entry(v, taken.entry, at->digest, it->key, it->value, hd_on_insert(policy_of(v, it), &v->program, it->in));
-    if (pins(it, r)) pin(v, taken.entry, it->holder);
-    return NULL;
+    insertion x = { v, it, at, seen, strictness, { .entry = HKV_NOWHERE } };
+    if (v->program.flags & HD_SPARES) return accept_spared(&x, r);
+    x.now = make_room(v, it, at, NULL, NULL);
+    return accept_room(&x, r);
+}
+
+uint64_t hkv_foresee(const hkv_view *v, const hkv_item *it, uint64_t leaves, hd_score_in *in)
+{
+    before log[LOGGED];
+    uint32_t logged;
+    hkv_home at = hkv_home_of(v, it->key);
+    place p = make_room(v, it, &at, log, &logged);
+    uint64_t e = hkv_find(v, leaves), score = e == HKV_NOWHERE ? 0 : *hkv_score_at(v, e);
+    *in = p.in;
+    take_back(v, log, logged);
+    return score;
 }
 
 const char *hkv_accept(hkv_view *v, const hkv_item *it, const hkv_seen *seen, hkv_strictness strictness)

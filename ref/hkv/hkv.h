@@ -101,6 +101,10 @@ typedef enum hkv_strictness {
  * Static storage. */
 const char *hkv_accept(hkv_view *v, const hkv_item *it, const hkv_seen *seen, hkv_strictness strictness);
 
+/* What on_insert would be given for an absent key now, in *in, and the score that the entry of key `leaves` would have
+ * after others, or it, were spared; 0: there is none. v is as it was. */
+uint64_t hkv_foresee(const hkv_view *v, const hkv_item *it, uint64_t leaves, hd_score_in *in);
+
 /* The entry that holds `key`, or HKV_NOWHERE (Algorithm 1). */
 uint64_t hkv_find(const hkv_view *v, uint64_t key);
 
