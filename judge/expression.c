@@ -4,6 +4,7 @@
  */
 #include "judge/expression.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,29 @@ static uint64_t larger_or_smaller(walk *w, bool larger)
     return (a > b) == larger ? a : b;
 }
 
+/* Of the value in parentheses that is next. */
+static uint64_t logarithm(walk *w)
+{
+    must_be(w, "(");
+    uint64_t x = choice(w), whole = 0, unit = 1;
+    must_be(w, ")");
+    if (x == 0) return 0;
+    for (; whole < 63 && x >> (whole + 1); whole++) unit *= 2;
+    uint64_t fraction = (uint64_t)floorl(65536 * log2l((long double)x / unit));
+    return whole * 65536 + (fraction > 65535 ? 65535 : fraction);
+}
+
+static uint64_t power(walk *w)
+{
+    must_be(w, "(");
+    uint64_t x = choice(w), unit = 1;
+    must_be(w, ")");
+    if (x >= 64 * 65536) return UINT64_MAX;
+    long double value = exp2l((long double)x / 65536);
+    while (value / unit >= 4294967296) unit *= 2;
+    return (uint64_t)(value / unit) * unit;
+}
+
 static uint64_t number(walk *w)
 {
     char *end;
@@ -123,6 +147,8 @@ static uint64_t primary(walk *w)
     }
     if (next_is(w, "min")) return larger_or_smaller(w, false);
     if (next_is(w, "max")) return larger_or_smaller(w, true);
+    if (next_is(w, "log2")) return logarithm(w);
+    if (next_is(w, "exp2")) return power(w);
     if (next_is(w, "MAX")) return UINT64_MAX;
     if (next_is(w, "old")) return w->old;
     if (next_is(w, "given")) return w->in.given;

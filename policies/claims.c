@@ -98,6 +98,8 @@ static uint32_t by_time_of(const hd_nodes *all, const hd_node *n)
     case HD_STEP_SUB:
     case HD_STEP_DIV:
     case HD_STEP_SHR: return a | turned(b);
+    case HD_STEP_LOG2:
+    case HD_STEP_EXP2: return a;
     case HD_STEP_LT:
     case HD_STEP_LE: return turned(a) | b;
     case HD_STEP_SELECT: return a ? TIME_EITHER : b | by_time(all, n->child[2]);
@@ -278,10 +280,17 @@ static bool rises_by_time(const hd_nodes *all, uint32_t insert, uint32_t hit)
 static uint32_t group_flags(const hd_nodes *all, const uint32_t function[], uint32_t evicts)
 {
     /* what a refused item spared would be seen by the next one of its key */
-    if (evicts && !(evicts & HD_ADMITS_ALL)) return 0;
+    if ((evicts & HD_KEEPS_ORDER) && !(evicts & HD_ADMITS_ALL)) return 0;
     if (!does_not_fall(all, function[HD_ADMISSION])) return 0;
     if (hits_add(all, function)) return HD_HITS_ADD;
     return hd_node_reads(all, function[HD_ON_HIT], HD_OF_OLD) ? 0 : HD_ORDER_FREE;
+}
+
+static bool takes_logarithms(const hd_nodes *all, const uint32_t function[])
+{
+    for (int f = 0; f < HD_FUNCTIONS; f++)
+        if (all->node[function[f]].reads & HD_NODE_LOGARITHMS) return true;
+    return false;
 }
 
 /* Those of on_evict and of what on_insert asks of the bucket. */
@@ -292,7 +301,7 @@ static uint32_t evict_flags(const hd_nodes *all, const uint32_t function[])
         if (is_input(all, old, HD_OF_OLD) && !is_not_above(all, function[HD_ON_EVICT], old)) flags |= HD_SPARES;
     if (hd_node_reads(all, function[HD_ON_INSERT], HD_OF_LEAST)) flags |= HD_READS_LEAST;
     if (flags && hd_node_is(all, function[HD_ADMISSION], UINT64_MAX)) flags |= HD_ADMITS_ALL;
-    return flags;
+    return flags || takes_logarithms(all, function) ? flags | HD_COMPILED_APART : 0;
 }
 
 uint32_t hd_claims_proven(const hd_nodes *all, const uint32_t function[])

@@ -18,5 +18,5 @@ HD_FN uint64_t clock_admission(hd_score_in in)
 }
 HD_FN uint64_t clock_on_evict(uint64_t old, hd_score_in in) { return old & 1 ? clock_on_insert(in) : old; }
 #endif
-HD_POLICY_SPARING(clock, "fifo, but an entry that was hit is spared once, and counts as new (a second chance)",
-                  HD_MONOTONE | HD_HITS_ADD | HD_SPARES | HD_ADMITS_ALL)
+HD_POLICY_APART(clock, "fifo, but an entry that was hit is spared once, and counts as new (a second chance)",
+                HD_MONOTONE | HD_HITS_ADD | HD_SPARES | HD_ADMITS_ALL)

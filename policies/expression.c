@@ -43,17 +43,20 @@ static const input_row inputs[] = {
 enum { INPUTS = sizeof inputs / sizeof *inputs };
 
 typedef struct sign_row {
-    const char *sign; /* of min and max: the name */
-    uint32_t binds;   /* 0: a function of two values. As in C, the higher, the closer */
+    const char *sign; /* of min, max, log2 and exp2: the name */
+    uint32_t binds;   /* 0: a function. As in C, the higher, the closer */
 } sign_row;
 
 /* By operation, from HD_STEP_ADD on. */
 static const sign_row operators[] = {
-    { "+", 8 }, { "-", 8 },  { "*", 9 },  { "/", 9 }, { "%", 9 },  { "min", 0 }, { "max", 0 }, { "&", 4 },  { "|", 2 },
-    { "^", 3 }, { "<<", 7 }, { ">>", 7 }, { "<", 6 }, { "<=", 6 }, { ">", 6 },   { ">=", 6 },  { "==", 5 }, { "!=", 5 },
+    { "+", 8 }, { "-", 8 },  { "*", 9 },  { "/", 9 },  { "%", 9 },    { "min", 0 },  { "max", 0 },
+    { "&", 4 }, { "|", 2 },  { "^", 3 },  { "<<", 7 }, { ">>", 7 },   { "<", 6 },    { "<=", 6 },
+    { ">", 6 }, { ">=", 6 }, { "==", 5 }, { "!=", 5 }, { "log2", 0 }, { "exp2", 0 },
 };
 enum { OPERATORS = sizeof operators / sizeof *operators };
 _Static_assert(HD_STEP_ADD + OPERATORS == HD_STEP_SAVE, "every binary operation has its sign");
+
+static bool has_one_operand(uint32_t operation) { return operation == HD_STEP_LOG2 || operation == HD_STEP_EXP2; }
 
 static const sign_row *operator_of(uint32_t operation)
 {
@@ -133,13 +136,15 @@ static uint32_t read_number(reading *r, size_t n)
 
 static uint32_t read_value(reading *r);
 
-/* min(a,b); the name is read. */
+/* min(a,b) or log2(a); the name is read. */
 static uint32_t read_call(reading *r, uint32_t operation)
 {
     need(r, "(", "'('");
-    uint32_t a = read_value(r);
-    need(r, ",", "','");
-    uint32_t b = read_value(r);
+    uint32_t a = read_value(r), b = hd_node_constant(r->all, 0);
+    if (!has_one_operand(operation)) {
+        need(r, ",", "','");
+        b = read_value(r);
+    }
     need(r, ")", "')'");
     return hd_node_binary(r->all, operation, a, b);
 }
@@ -166,7 +171,7 @@ static uint32_t read_name(reading *r, size_t n)
         r->at += n;
         return hd_node_constant(r->all, UINT64_MAX);
     }
-    expect(r, "old, given, now, tick, epoch, least, spared, MAX, min(, max( or a number");
+    expect(r, "old, given, now, tick, epoch, least, spared, MAX, min(, max(, log2(, exp2( or a number");
     return 0;
 }
 
@@ -288,8 +293,10 @@ static void put_binary(printing *p, const hd_nodes *all, const hd_node *n, bool 
     if (call) put(p, o->sign);
     if (call || inside) put(p, "(");
     put_node(p, all, n->child[0], !call);
-    put(p, call ? "," : o->sign);
-    put_node(p, all, n->child[1], !call);
+    if (!has_one_operand(n->operation)) {
+        put(p, call ? "," : o->sign);
+        put_node(p, all, n->child[1], !call);
+    }
     if (call || inside) put(p, ")");
 }
 
@@ -402,7 +409,9 @@ static void emit_leaf(compiling *c, uint32_t operation, uint32_t number)
     uint64_t by = c->all->node[number].least, bits = 0;
     bool power = hd_node_is_constant(c->all, number) && by && (by & (by - 1)) == 0;
     while (by >> bits > 1) bits++;
-    if (power && operation == HD_STEP_DIV)
+    if (has_one_operand(operation))
+        emit(c, operation, HD_OF_NOW);
+    else if (power && operation == HD_STEP_DIV)
         emit(c, HD_STEP_SHR, HD_OF_CONSTANT + constant_of(c, bits));
     else if (power && operation == HD_STEP_MOD)
         emit(c, HD_STEP_AND, HD_OF_CONSTANT + constant_of(c, by - 1));
@@ -480,6 +489,10 @@ static const row_text row_texts[] = {
     { "clock", "expr:on_insert=tick<<14|spared<<1;on_hit=old|1;admission=MAX;on_evict=old&1?tick<<14|spared<<1:old" },
     { "sieve", "expr:on_insert=least>>38<<38|min(tick,0x1fffffffff)<<1;on_hit=old|1;admission=MAX;"
                "on_evict=old&1?old+0x3fffffffff:old" },
+    { "lru2", "expr:on_insert=min(tick,0xffffffff);on_hit=max(old>>32,min(old&0xffffffff,tick))<<32|"
+              "max(old&0xffffffff,min(tick,0xffffffff));admission=MAX" },
+    { "lrfu", "expr:on_insert=tick<<6;on_hit=max(old,tick<<6)+(log2(0x100000+exp2(0x140000-(max(old,tick<<6)-"
+              "min(old,tick<<6))))-0x140000);admission=MAX" },
 };
 
 /* The row that has these functions; HD_POLICY_EXPRESSION: none. */

@@ -62,7 +62,9 @@ static void bound(hd_node *n, const hd_node *a, const hd_node *b)
     case HD_STEP_MUL:
     case HD_STEP_MIN:
     case HD_STEP_MAX:
-    case HD_STEP_SHL: bound_by_ends(n, n->operation, a, b, false); break;
+    case HD_STEP_SHL:
+    case HD_STEP_LOG2:
+    case HD_STEP_EXP2: bound_by_ends(n, n->operation, a, b, false); break;
     case HD_STEP_SUB:
     case HD_STEP_DIV:
     case HD_STEP_SHR: bound_by_ends(n, n->operation, a, b, true); break;
@@ -233,6 +235,7 @@ uint32_t hd_node_binary(hd_nodes *all, uint32_t operation, uint32_t a, uint32_t 
     n.child[0] = (uint16_t)a;
     n.child[1] = (uint16_t)b;
     n.reads = all->node[a].reads | all->node[b].reads;
+    if (operation == HD_STEP_LOG2 || operation == HD_STEP_EXP2) n.reads |= (uint16_t)HD_NODE_LOGARITHMS;
     bound(&n, &all->node[a], &all->node[b]);
     return n.least == n.most ? hd_node_constant(all, n.least) : keep(all, &n);
 }

@@ -10,10 +10,10 @@
  *                             spared: it stays with that score, and the search for the least goes on
  *
  * A policy is one header that defines the first three and ends in its row, and one line of registry.inc. Or it defines
- * all four, and its row says so:
+ * all four, and on CUDA the kernels are compiled apart for it:
  *
  *     HD_POLICY(name, "what it is", flags)
- *     HD_POLICY_SPARING(name, "what it is", flags)
+ *     HD_POLICY_APART(name, "what it is", flags)
  *
  * The text is shared by the reference, the host machine and CUDA.
  *
@@ -45,7 +45,9 @@ enum {
     HD_HITS_ADD = 64,
     HD_SPARES = 128,      /* on_evict spares entries: kernels hold the bucket, and ask it */
     HD_READS_LEAST = 256, /* on_insert reads `least`                                      */
-    HD_ADMITS_ALL = 512   /* the admission score is 2^64 - 1                              */
+    HD_ADMITS_ALL = 512,  /* the admission score is 2^64 - 1                              */
+    /* on CUDA a file of its own compiles the kernels for it: it spares, reads `least` or takes logarithms */
+    HD_COMPILED_APART = 1024
 };
 
 enum { HD_KEEPS_ORDER = HD_SPARES | HD_READS_LEAST }; /* what an eviction leaves matters to the next one */
@@ -91,7 +93,7 @@ HD_FN uint64_t hd_run_program(const hd_program *program, uint32_t function, uint
 
 /* The rows that the functions below can be asked for. */
 #ifdef HD_POLICIES_PLAIN
-#define HD_POLICY_SPARING(name, what, flags)
+#define HD_POLICY_APART(name, what, flags)
 #endif
 
 /* `program` is the table's; it is read where `policy` is HD_POLICY_EXPRESSION. */
@@ -131,7 +133,7 @@ HD_FN uint64_t hd_admission(uint32_t policy, const hd_program *program, hd_score
     }
 }
 
-#undef HD_POLICY_SPARING
+#undef HD_POLICY_APART
 
 /* HD_SPARES: the score with which the entry stays; `old`: it leaves. */
 HD_FN uint64_t hd_on_evict(uint32_t policy, const hd_program *program, uint64_t old, hd_score_in in)
@@ -139,12 +141,12 @@ HD_FN uint64_t hd_on_evict(uint32_t policy, const hd_program *program, uint64_t 
     uint64_t score = old;
     switch (policy) {                /* GCOVR_EXCL_BR_LINE */
 #define HD_POLICY(name, what, flags) /* leaves */
-#define HD_POLICY_SPARING(name, what, flags) \
-    case HD_POLICY_##name:                   \
-        score = name##_on_evict(old, in);    \
+#define HD_POLICY_APART(name, what, flags) \
+    case HD_POLICY_##name:                 \
+        score = name##_on_evict(old, in);  \
         break;
 #include "policies/registry.inc"
-#undef HD_POLICY_SPARING
+#undef HD_POLICY_APART
 #undef HD_POLICY
     default: score = policy < HD_POLICY_COUNT ? old : hd_run_program(program, HD_ON_EVICT, old, in); break;
     }
@@ -186,8 +188,10 @@ typedef struct hd_policy_row {
 } hd_policy_row;
 
 static const hd_policy_row hd_policy_rows[] = {
-#define HD_POLICY(name, what, flags) { #name, what, flags },
+#define HD_POLICY(name, what, flags)       { #name, what, flags },
+#define HD_POLICY_APART(name, what, flags) { #name, what, (flags) | HD_COMPILED_APART },
 #include "policies/registry.inc"
+#undef HD_POLICY_APART
 #undef HD_POLICY
 };
 

@@ -11,6 +11,7 @@
 #ifndef HD_PROGRAM_H
 #define HD_PROGRAM_H
 
+#include "policies/hashes/hash.h"
 #include "simt/fn.h"
 
 enum {
@@ -43,7 +44,9 @@ enum {
     HD_STEP_GE,
     HD_STEP_EQ,
     HD_STEP_NE,
-    HD_STEP_SAVE /* and the next HD_PROGRAM_SAVED - 1: saves a in place 0 and so on; x */
+    HD_STEP_LOG2, /* of a; x does not matter */
+    HD_STEP_EXP2, /* likewise */
+    HD_STEP_SAVE  /* and the next HD_PROGRAM_SAVED - 1: saves a in place 0 and so on; x */
 };
 
 /* Operands: inputs; HD_PROGRAM_SAVED places; inputs of policies that spare; the constants. */
@@ -59,8 +62,8 @@ enum {
     HD_OF_CONSTANT
 };
 
-/* HD_POLICIES_PLAIN is defined by kernels that no policy that spares runs in (gpu/hkv/spare.h): they need neither its
- * inputs nor its rows. */
+/* HD_POLICIES_PLAIN is defined by kernels that no policy with HD_COMPILED_APART runs in (gpu/hkv/spare.h): they need
+ * neither its inputs and operations nor its rows. */
 #ifdef HD_POLICIES_PLAIN
 enum { HD_PROGRAM_VALUES = HD_OF_LEAST };
 #else
@@ -117,6 +120,41 @@ HD_FN uint64_t hd_shr(uint64_t a, uint64_t by) { return by >= 64 ? 0 : a >> by; 
 HD_FN uint64_t hd_div(uint64_t a, uint64_t b) { return b ? a / b : UINT64_MAX; }
 HD_FN uint64_t hd_mod(uint64_t a, uint64_t b) { return b ? a % b : a; }
 
+/* Logarithms and powers of two, with 16 bits of fraction: 65536 times the logarithm, rounded down, of which the power is
+ * the inverse. They are the same on all machines, and do not fall as x rises. log2(0) is 0. */
+HD_FN uint64_t hd_log2(uint64_t x)
+{
+    uint64_t n = 63, fraction = 0;
+    if (x == 0) return 0;
+    for (uint32_t by = 32; by; by /= 2)
+        if (x >> (64 - by) == 0) {
+            x <<= by;
+            n -= by;
+        }
+    for (uint32_t bit = 0; bit < 16; bit++) { /* x, in units of 2^63, is squared; its square is in units of 2^62 */
+        x = hd_mulhi64(x, x);
+        fraction = fraction << 1 | x >> 63;
+        if (!(x >> 63)) x <<= 1;
+    }
+    return n << 16 | fraction;
+}
+
+/* The 32 highest bits of the power; at most 2^64 - 1. */
+HD_FN uint64_t hd_exp2(uint64_t x)
+{
+    const uint64_t root[16] = { /* 2^63 times 2 to the power of 2^-16, 2^-15, ... 2^-1 */
+                                0x800058b92abbae02u, 0x8000b17292f702a3u, 0x800162e61bed4a48u, 0x8002c5d00fdcfcb6u,
+                                0x80058baf7fee3b5du, 0x800b179c82028fd0u, 0x8016302f17467628u, 0x802c6436d0e04f50u,
+                                0x8058d7d2d5e5f6b0u, 0x80b1ed4fd999ab6cu, 0x8164d1f3bc030773u, 0x82cd8698ac2ba1d7u,
+                                0x85aac367cc487b14u, 0x8b95c1e3ea8bd6e6u, 0x9837f0518db8a96fu, 0xb504f333f9de6484u
+    };
+    uint64_t n = x >> 16, power = 1ull << 63;
+    if (n >= 64) return UINT64_MAX;
+    for (uint32_t bit = 0; bit < 16; bit++)
+        if (x >> bit & 1) power = hd_mulhi64(power, root[bit]) << 1;
+    return (power >> 32 << 32) >> (63 - n);
+}
+
 /* Of a binary operation. */
 HD_FN uint64_t hd_step_result(uint32_t operation, uint64_t a, uint64_t x)
 {
@@ -139,6 +177,10 @@ HD_FN uint64_t hd_step_result(uint32_t operation, uint64_t a, uint64_t x)
     case HD_STEP_GE: return a >= x;
     case HD_STEP_EQ: return a == x;
     case HD_STEP_NE: return a != x;
+#ifndef HD_POLICIES_PLAIN
+    case HD_STEP_LOG2: return hd_log2(a);
+    case HD_STEP_EXP2: return hd_exp2(a);
+#endif
     default: return x;
     }
 }

@@ -26,5 +26,5 @@ HD_FN uint64_t sieve_on_evict(uint64_t old, hd_score_in in)
     return old & 1 ? hd_saturating_add(old, (1ull << 38) - 1) : old;
 }
 #endif
-HD_POLICY_SPARING(sieve, "fifo, but the hand spares entries that were hit, which stay where they are (SIEVE)",
-                  HD_MONOTONE | HD_HITS_ADD | HD_SPARES | HD_READS_LEAST | HD_ADMITS_ALL)
+HD_POLICY_APART(sieve, "fifo, but the hand spares entries that were hit, which stay where they are (SIEVE)",
+                HD_MONOTONE | HD_HITS_ADD | HD_SPARES | HD_READS_LEAST | HD_ADMITS_ALL)

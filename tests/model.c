@@ -173,14 +173,32 @@ bool model_restates(const model *m)
 {
     return policy_is(m, "lru") || policy_is(m, "lfu") || policy_is(m, "epoch_lru") || policy_is(m, "epoch_lfu") ||
            policy_is(m, "custom") || policy_is(m, "fifo") || policy_is(m, "epoch_fifo") || policy_is(m, "clock") ||
-           policy_is(m, "sieve") || expression_of(m);
+           policy_is(m, "sieve") || policy_is(m, "lru2") || policy_is(m, "lrfu") || expression_of(m);
 }
 
 /* Steps of scores of policies that spare: a tick of clock, a sweep of sieve. */
 #define CLOCK_TICK  16384u
 #define SIEVE_SWEEP 274877906944u
 
+#define LRFU_TICK 64u
+
 static uint64_t times(uint64_t a, uint64_t b) { return a > UINT64_MAX / b ? UINT64_MAX : a * b; }
+
+/* Of the times of two uses and one more. */
+static uint64_t two_latest(uint64_t before, uint64_t last, uint64_t now)
+{
+    if (now > last) return (before > last ? before : last) * 0x100000000u + now;
+    return (before > now ? before : now) * 0x100000000u + last;
+}
+
+/* The logarithm of 2^(a / 65536) + 2^(b / 65536), rounded as the policy says: the lesser power is of 2^20 when the
+ * greater is 2^20, and rounded down. */
+static uint64_t sum_of_powers(uint64_t a, uint64_t b)
+{
+    uint64_t high = a > b ? a : b, apart = high - (a > b ? b : a);
+    long double part = apart > 20 * 65536 ? 1 : floorl(exp2l(20 - (long double)apart / 65536));
+    return plus(high, (uint64_t)floorl(65536 * log2l((1 << 20) + part)) - 20 * 65536, UINT64_MAX);
+}
 
 uint64_t model_on_insert(const model *m, uint64_t given)
 {
@@ -188,6 +206,8 @@ uint64_t model_on_insert(const model *m, uint64_t given)
     if (policy_is(m, "lru") || policy_is(m, "fifo")) return m->now;
     if (policy_is(m, "epoch_lru") || policy_is(m, "epoch_fifo")) return plus(epoch, m->now, UINT64_MAX);
     if (policy_is(m, "epoch_lfu")) return epoch + plus(0, given, 0xffffffffu);
+    if (policy_is(m, "lru2")) return plus(0, m->now, 0xffffffffu);
+    if (policy_is(m, "lrfu")) return times(m->now, LRFU_TICK);
     if (policy_is(m, "clock")) return plus(times(m->now, CLOCK_TICK), 2 * (uint64_t)m->spared, UINT64_MAX);
     if (policy_is(m, "sieve")) return m->least - m->least % SIEVE_SWEEP + 2 * plus(0, m->now, SIEVE_SWEEP / 2 - 1);
     if (expression_of(m)) return expression_of(m)->on_insert(m, given);
@@ -203,14 +223,16 @@ uint64_t model_on_hit(const model *m, uint64_t old, uint64_t given)
     if (policy_is(m, "fifo") || (policy_is(m, "epoch_fifo") && old / 0x100000000u >= m->epoch)) return old;
     if (policy_is(m, "epoch_fifo")) return (uint64_t)m->epoch * 0x100000000u + old % 0x100000000u;
     if (policy_is(m, "clock") || policy_is(m, "sieve")) return old + 1 - old % 2;
+    if (policy_is(m, "lru2")) return two_latest(old / 0x100000000u, old % 0x100000000u, plus(0, m->now, 0xffffffffu));
+    if (policy_is(m, "lrfu")) return sum_of_powers(old, times(m->now, LRFU_TICK));
     if (expression_of(m)) return expression_of(m)->on_hit(m, old, given);
     return model_on_insert(m, given);
 }
 
 static uint64_t admission(const model *m, uint64_t given)
 {
-    bool all = policy_is(m, "lfu") || policy_is(m, "clock") || policy_is(m, "sieve") ||
-               (expression_of(m) && expression_of(m)->admits);
+    bool all = policy_is(m, "lfu") || policy_is(m, "clock") || policy_is(m, "sieve") || policy_is(m, "lru2") ||
+               policy_is(m, "lrfu") || (expression_of(m) && expression_of(m)->admits);
     return m->always || all ? UINT64_MAX : model_on_insert(m, given);
 }
 

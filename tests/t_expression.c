@@ -55,6 +55,12 @@ static const struct {
     { "expr:on_insert=now;on_hit=5+old>>1", "expr:on_insert=now;on_hit=(old+5)>>1" },
     { "expr:on_insert=min(given,now)+max(tick,3)", "expr:on_insert=min(given,now)+max(tick,3)" },
     { "expr:on_insert=now?given:0?1:2", "expr:on_insert=now?given:2" },
+    { "expr:on_insert=log2(1024)+exp2(0x8000)+log2(0)", "expr:on_insert=655361" },
+    { "expr:on_insert=exp2(64<<16)", "expr:on_insert=MAX" },
+    { "expr:on_insert=log2(MAX)", "expr:on_insert=4194303" },
+    { "expr:on_insert=log2( now + 1 )", "expr:on_insert=log2(now+1)" },
+    { "expr:on_insert=tick<<14|spared<<1;on_hit=1|old;admission=MAX;on_evict=old&1?tick<<14|spared<<1:old", "clock" },
+    { "expr:on_insert=now;on_evict=old", "lru" },
 };
 
 static void one_way_of_writing(void)
@@ -89,7 +95,8 @@ static const test_refusal mistakes[] = {
     { "expr:on_insert=1;", "policy: column 18: expected on_insert=" },
     { "expr:on_insert=old", "policy: column 16: expected no 'old' in on_insert" },
     { "expr:on_insert=1;admission=1+old", "policy: column 30: expected no 'old' in admission" },
-    { "expr:on_insert=givn", "policy: column 16: expected old, given, now, tick, epoch, least, spared, MAX" },
+    { "expr:on_insert=givn",
+      "policy: column 16: expected old, given, now, tick, epoch, least, spared, MAX, min(, max(, log2(" },
     { "expr:on_insert=1+*2", "policy: column 18: expected a value, found '*2'" },
     { "expr:on_insert=1;on_hit=least", "policy: column 25: expected no 'least' in on_hit" },
     { "expr:on_insert=1;on_evict=old+least", "policy: column 31: expected no 'least' in on_evict" },
@@ -98,6 +105,7 @@ static const test_refusal mistakes[] = {
     { "expr:on_insert=1+least;on_hit=old", "policy: admission= is needed: its default is on_insert" },
     { "expr:on_insert=(1", "policy: column 18: expected ')' or an operator, found the end" },
     { "expr:on_insert=1)", "policy: column 17: expected an operator, ';' or the end, found ')'" },
+    { "expr:on_insert=log2(1,2)", "policy: column 22: expected ')', found ',2)'" },
     { "expr:on_insert=min(1)", "policy: column 21: expected ',', found ')'" },
     { "expr:on_insert=max", "policy: column 19: expected '(', found the end" },
     { "expr:on_insert=now?1", "policy: column 21: expected ':' or an operator, found the end" },
@@ -213,8 +221,9 @@ enum {
     A = HD_SCORE_ADMITS,
     T = HD_SCORE_IS_TIME,
     H = HD_HITS_ADD,
-    S = HD_SPARES,
-    L = HD_READS_LEAST,
+    S = HD_SPARES | HD_COMPILED_APART,
+    L = HD_READS_LEAST | HD_COMPILED_APART,
+    P = HD_COMPILED_APART, /* powers and logarithms */
     ALL = HD_ADMITS_ALL
 };
 
@@ -266,6 +275,9 @@ static const struct {
     { "expr:on_insert=given;on_hit=epoch?old+1:given", U | A },
     { "expr:on_insert=now;on_hit=old/2+now", A },
     { "expr:on_insert=1;on_hit=MAX", M | O | A },
+    { "expr:on_insert=log2(now)", O | A | P },
+    { "expr:on_insert=exp2(given);on_hit=old+given;admission=MAX-log2(now)", M | U | P }, /* falls */
+    { "expr:on_insert=exp2(0x30000)+given", O | U | A },                                  /* a constant */
     { "expr:on_insert=now;on_evict=old", M | O | A | T },
     { "expr:on_insert=now;on_evict=old/2", M | O | A | T },                  /* never more than old */
     { "expr:on_insert=now;on_evict=max(old,5);admission=MAX", O | S | ALL }, /* a spared score is no time */

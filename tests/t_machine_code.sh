@@ -50,6 +50,10 @@ expressions=$work/hkv_kernels_expression.cubin
 try "the kernels for policy expressions compile without a warning" make_code hkv kernels_expression
 try "their calls, local memory and registers within their budget" sass budget "$expressions" "$top_srcdir/tests/machine_code_expression.budget"
 
+apart=$work/hkv_kernels_apart.cubin
+try "the kernels for policies that spare compile without a warning" make_code hkv kernels_apart
+try "their calls, local memory and registers within their budget" sass budget "$apart" "$top_srcdir/tests/machine_code_apart.budget"
+
 hive=$work/hive_kernels.cubin
 try "Hive's kernels compile without a warning" make_code hive kernels
 try "local memory, calls and registers within their budget" sass budget "$hive" "$top_srcdir/tests/machine_code.budget"

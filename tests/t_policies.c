@@ -100,6 +100,8 @@ static const plan plans[] = {
     { "clock", &given_extreme, forward },
     { "sieve", &no_scores, still },
     { "sieve", &given_few, to_and_fro },
+    { "lru2", &no_scores, still },
+    { "lrfu", &no_scores, still },
     { "expr:on_insert=now;on_hit=(old>>1)+(now>>1)", &no_scores, still },
     { "expr:on_insert=now;on_hit=max(old,now)+(now-old<=1000?2*given:given);admission=MAX", &given_few, still },
     { "expr:on_insert=given;on_hit=old+given", &given_few, still },

@@ -50,6 +50,10 @@ static void draw(drawing *d, uint64_t depth)
         put(d, ",");
         draw(d, depth - 1);
         put(d, ")");
+    } else if (kind == 4 && below(d, 9) == 0) {
+        put(d, below(d, 2) ? "log2(" : "exp2(");
+        draw(d, depth - 1);
+        put(d, ")");
     } else if (kind == 4 && below(d, 3) == 0) {
         put(d, "~");
         draw_leaf(d);

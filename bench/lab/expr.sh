@@ -5,6 +5,7 @@
 #
 #   expr.sh pack BUILD FOLDER     here, from a build with CUDA (configure --with-cuda-arch=90): compiles and packs the program
 #   expr.sh run FOLDER OUT        there, on a machine with a GPU: OUT/expr.tsv; 77: no GPU
+#   expr.sh run FOLDER OUT policies   likewise OUT/policies.tsv: policies whose kernels are compiled apart, beside lru
 #   expr.sh cpu HEDDLE OUT        anywhere: OUT/expr_cpu.tsv, one core of backend ref: processor time per item
 #
 # Columns of expr.tsv: the row, expressions that compute the same or like scores, the flags that were found for them, the operation,
@@ -23,9 +24,9 @@ pack() {
 }
 
 run() {
-  local folder=$1 out=$2
+  local folder=$1 out=$2 what=${3:-}
   ls /dev/nvidia0 >/dev/null 2>&1 || return 77
-  mkdir -p "$out" && LD_LIBRARY_PATH="$folder/lib" "$folder/expression" >"$out/expr.tsv"
+  mkdir -p "$out" && LD_LIBRARY_PATH="$folder/lib" "$folder/expression" $what >"$out/${what:-expr}.tsv"
 }
 
 # Processor time per item, in ns: the median of a call's repetitions.

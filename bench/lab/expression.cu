@@ -2,7 +2,8 @@
  *
  * expression.cu - what policy expressions cost on a GPU: the rates of a row of the registry, and of expressions that
  * compute the same or like scores, in turn, on full tables. Medians of nine calls each, each with a new batch,
- * in 1e9 items/s by events. bench/lab/expr.sh compiles and runs it.
+ * in 1e9 items/s by events. With the argument `policies`: other rows, and expressions, beside lru. bench/lab/expr.sh
+ * compiles and runs it.
  */
 #include <heddle.h>
 #include <workload/zipf.h>
@@ -12,7 +13,7 @@
 #include <vector>
 #include <cuda_runtime.h>
 
-enum { MOST = 1 << 20, CALLS = 9, CAPACITY = 16 << 20, VALUE_BYTES = 32 };
+enum { MOST = 1 << 20, CALLS = 9, WARM = 32, CAPACITY = 16 << 20, VALUE_BYTES = 32 };
 
 /* given: the batches have scores. */
 struct pair {
@@ -33,13 +34,25 @@ static const pair pairs[] = {
     { "lru", "expr:on_insert=now;on_hit=(old>>1)+(now>>1)", false }, /* hits neither ignore the old score nor add up */
 };
 
+/* Policies whose kernels are compiled apart. */
+static const pair policies[] = {
+    { "lru", "clock", false },
+    { "lru", "sieve", false },
+    { "lru", "lru2", false },
+    { "lru", "lrfu", false },
+    { "lru",
+      "expr:on_insert=tick<<14|spared<<1;on_hit=old|1;admission=MAX;on_evict=old&1?(tick<<14|spared<<1)+0*given:old",
+      false },
+};
+
 /* What a batch is made of: keys that are in the table, new ones, or both; keys once each, or as often as traffic has
  * them. */
 struct traffic {
     hd_op op;
-    double hits;
+    double hits; /* EVERYWHERE: a zipf of 0.99 over four times the table's entries says which keys are in it */
     bool distinct;
 };
+enum { EVERYWHERE = -1 };
 
 static const traffic traffics[] = {
     { HD_OP_INSERT_OR_ASSIGN, 0, true },
@@ -51,6 +64,8 @@ static const traffic traffics[] = {
     { HD_OP_FIND_OR_INSERT, 0.5, false },
     { HD_OP_TOUCH, 1, true },
     { HD_OP_TOUCH, 1, false },
+    { HD_OP_INSERT_OR_ASSIGN, EVERYWHERE, false },
+    { HD_OP_FIND_OR_INSERT, EVERYWHERE, false },
 };
 
 struct arrays {
@@ -95,8 +110,11 @@ static bool bed_open(bed *b, const char *policy, const arrays &a)
 /* The next batch's keys. Repeated ones: a zipf of 0.99 over those that are hit. */
 static void draw(bed *b, const traffic &w, uint64_t n, std::vector<uint64_t> *key)
 {
-    hd_zipf z = hd_zipf_of(0.99, MOST);
+    hd_zipf z = hd_zipf_of(0.99, w.hits == EVERYWHERE ? 4ull * CAPACITY : MOST);
     key->resize(n);
+    for (uint64_t i = 0; w.hits == EVERYWHERE && i < n; i++)
+        (*key)[i] = hd_zipf_rank(&z, &b->g) * 0x9e3779b97f4a7c15u >> 2;
+    if (w.hits == EVERYWHERE) return;
     for (uint64_t i = 0; i < n; i++) {
         bool hit = (double)(hd_rng_next(&b->g) >> 11) / (1ull << 53) < w.hits;
         uint64_t at = w.distinct ? i * (MOST / n) : hd_zipf_rank(&z, &b->g) % MOST;
@@ -133,14 +151,17 @@ static double median(std::vector<double> v)
     return v[v.size() / 2];
 }
 
-static bool measure(const pair &p, const arrays &a)
+static bool measure(const pair &p, const arrays &a, uint64_t least)
 {
     bed row, expression;
     hd_info info;
     if (!bed_open(&row, p.row, a) || !bed_open(&expression, p.expression, a)) return false;
     if (hd_table_info(expression.t, &info)) return failed("info");
     for (const traffic &w : traffics)
-        for (uint64_t n = 1 << 16; n <= MOST; n *= 4) {
+        for (uint64_t n = least; n <= MOST; n *= 4) {
+            if (w.hits == EVERYWHERE && n < MOST) continue;
+            for (int i = 0; w.hits == EVERYWHERE && i < WARM; i++)
+                if (!rate(&row, p, w, n, a) || !rate(&expression, p, w, n, a)) return false;
             std::vector<double> of_row, of_expression;
             for (int i = 0; i <= CALLS; i++) {
                 double x = rate(&row, p, w, n, a), y = rate(&expression, p, w, n, a);
@@ -157,8 +178,9 @@ static bool measure(const pair &p, const arrays &a)
     return true;
 }
 
-int main()
+int main(int argc, char **argv)
 {
+    bool rows = argc > 1 && strcmp(argv[1], "policies") == 0;
     arrays a;
     cudaMalloc(&a.key, MOST * 8);
     cudaMalloc(&a.score, MOST * 8);
@@ -170,6 +192,7 @@ int main()
     cudaMemcpy(a.score, ones.data(), MOST * 8, cudaMemcpyHostToDevice);
     puts("policy\texpression\tflags\toperation\thits\tdistinct\tn\trow_giga_per_s\texpression_giga_per_s\tratio");
     bool good = true;
-    for (const pair &p : pairs) good = measure(p, a) && good;
+    for (const pair &p : pairs) good = (rows || measure(p, a, 1 << 16)) && good;
+    for (const pair &p : policies) good = (!rows || measure(p, a, MOST)) && good;
     return good ? 0 : 1;
 }

@@ -10,8 +10,8 @@
 /* The entry point of kernel `kernel` for these arguments, if it scores items and their table has such a policy; NULL:
  * the one for all tables. */
 const void *hkv_expression_entry(uint32_t kernel, const void *args);
-const void *hkv_sparing_entry(uint32_t kernel, const void *args);
+const void *hkv_apart_entry(uint32_t kernel, const void *args);
 const void *hkv_expression_module(void); /* hd_gpu.cuda_module */
-const void *hkv_sparing_module(void);
+const void *hkv_apart_module(void);
 
 #endif

@@ -3,7 +3,7 @@
  * kernels.cu - the HKV kernels as CUDA entry points, and the table that a launch looks them up in.
  */
 #define HKV_EXPRESSIONS 0 /* kernels_expression.cu */
-#define HKV_SPARES      0 /* kernels_sparing.cu */
+#define HKV_APART      0 /* kernels_apart.cu */
 #define HD_POLICIES_PLAIN
 #define HKV_REGISTRY hkv_cuda_variants
 #include "gpu/hkv/registry.h"
@@ -224,7 +224,7 @@ static const hd_kernel_entry *special_of(const hd_variant *variant, const hd_var
 extern "C" const void *hkv_cuda_entry(uint32_t kernel, const void *args)
 {
     const hd_variant *of;
-    const void *scores = hkv_sparing_entry(kernel, args);
+    const void *scores = hkv_apart_entry(kernel, args);
     if (!scores) scores = hkv_expression_entry(kernel, args);
     if (scores) return scores;
     if (kernel == HKV_NUMBER_list) return special_list.address;
@@ -236,5 +236,5 @@ extern "C" const void *hkv_cuda_entry(uint32_t kernel, const void *args)
 
 extern "C" const void *hkv_cuda_module(uint32_t i)
 {
-    return i == 0 ? shared[0].address : i == 1 ? hkv_expression_module() : i == 2 ? hkv_sparing_module() : nullptr;
+    return i == 0 ? shared[0].address : i == 1 ? hkv_expression_module() : i == 2 ? hkv_apart_module() : nullptr;
 }

@@ -4,7 +4,7 @@
  * HD_READS_LEAST). An upsert of such a policy holds its buckets, so between its search and its decision no score of
  * them changes but by what it spares itself.
  *
- * On CUDA a file of its own compiles the kernels for tables with such a policy (kernels_sparing.cu): all others have
+ * On CUDA a file of its own compiles the kernels for tables with such a policy (kernels_apart.cu): all others have
  * none of this code.
  */
 #ifndef HKV_SPARE_H
@@ -16,7 +16,7 @@
 /* Which of HD_KEEPS_ORDER the policy has. */
 SIMT_FN uint32_t hkv_keeps_order(const hkv_args *a)
 {
-#if defined(__CUDACC__) && !HKV_SPARES
+#if defined(__CUDACC__) && !HKV_APART
     (void)a;
     return 0;
 #else

@@ -26,7 +26,7 @@ static __host__ __device__ __forceinline__ bool hkv_elem_is_rare(uint32_t elem) 
         b.v.dual = is_dual;                                                                        \
         b.v.step = 2;                                                                              \
         b.v.slots = 128;                                                                           \
-        if (HKV_EXPRESSIONS) b.v.policy = HD_POLICY_EXPRESSION;                                    \
+        if (HKV_EXPRESSIONS && !HKV_APART) b.v.policy = HD_POLICY_EXPRESSION;                      \
         if (operation != HD_OP_INSERT_AND_EVICT) b.list.stage_flag = nullptr;                      \
         if (operation != HD_OP_FIND) b.fetch.entry = nullptr;                                      \
         b.holder = 0; /* hkv_special_among() */                                                    \

@@ -12,8 +12,6 @@
 #include "judge/hkv/device_oracle.h"
 #include "judge/device/judged.h"
 
-static const char *const hkv_policies[] = { "lru", "lfu", "epoch_lru", "epoch_lfu", "custom", "fifo", "epoch_fifo" };
-
 struct hkv_soak {
     typedef hkv_shape shape;
     typedef hkv_oracle oracle;
@@ -46,20 +44,21 @@ struct hkv_soak {
     }
     enum : uint64_t { MOST_FIRST = 4096, CHECKS_LARGE = 1 };
     /* KINDS: of tables; GOALS: each variant runs so many operations under each; ROUNDS: when all goals need them */
-    enum : uint64_t { KINDS = 14, GOALS = 7, ROUNDS = 10 };
+    enum : uint64_t { KINDS = 2 * HD_POLICY_COUNT, GOALS = HD_POLICY_COUNT, ROUNDS = 10 };
     static bool fits(const char *, uint64_t) { return true; }
     static shape draw(dice &d, const char *variant, uint64_t kind, int size, const limits &most)
     {
-        return hkv_draw_shape(d, variant, hkv_policies[kind % 7], kind / 7, size, most);
+        return hkv_draw_shape(d, variant, hd_policy_rows[kind % HD_POLICY_COUNT].name, kind / HD_POLICY_COUNT, size,
+                              most);
     }
     static bool fits_goal(const char *, uint64_t) { return true; }
-    static std::string goal_name(uint64_t goal) { return hkv_policies[goal]; }
+    static std::string goal_name(uint64_t goal) { return hd_policy_rows[goal].name; }
     /* First a table of one or two buckets, then a small one, then large ones with narrow values, which are fast, but
      * for every fourth. Modes alternate. */
     static shape draw_for(dice &d, const char *variant, uint64_t goal, uint64_t round, bool other, limits most)
     {
         if (round % 4 != 3) most.value_bytes = 24;
-        return hkv_draw_shape(d, variant, hkv_policies[goal], other,
+        return hkv_draw_shape(d, variant, hd_policy_rows[goal].name, other,
                               round < 2        ? (int)round
                               : round % 8 == 7 ? 3
                                                : 2,
