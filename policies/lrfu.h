@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * lrfu - LRFU of Lee et al. (IEEE Transactions on Computers, 2001, section 2): a use t ticks ago weighs 2^(-t / 1024), and
- * the entry with the least sum of weights leaves. Weights keep their order as time goes by, so the score is the logarithm
- * of the sum of 2^(tick / 1024) over the uses, in units of 2^-16: x + log2(1 + 2^(y - x)) is the logarithm of 2^x + 2^y. */
+ * lrfu - LRFU of Lee et al. (IEEE Transactions on Computers, 2001, section 2): a use t ticks ago weighs 2^(-t / 1024),
+ * and the entry with the least sum of weights leaves. Weights keep their order as time goes by, so the score is the
+ * logarithm of the sum of 2^(tick / 1024) over the uses, in units of 2^-16: x + log2(1 + 2^(y - x)) is the logarithm of
+ * 2^x + 2^y. */
 #ifdef HD_POLICY_TEXT
 HD_FN uint64_t lrfu_on_insert(hd_score_in in) { return hd_saturating_shl(in.tick, 6); }
 HD_FN uint64_t lrfu_on_hit(uint64_t old, hd_score_in in)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * lru2 - LRU-2 of O'Neil, O'Neil and Weikum (SIGMOD '93), without the history of entries that left: the score is the tick
- * of the last use but one, above that of the last one. Entries that were used once leave first. Hits may come in any
- * order: the two latest of three ticks stay. */
+ * lru2 - LRU-2 of O'Neil, O'Neil and Weikum (SIGMOD '93), without the history of entries that left: the score is the
+ * tick of the last use but one, above that of the last one. Entries that were used once leave first. Hits may come in
+ * any order: the two latest of three ticks stay. */
 #ifdef HD_POLICY_TEXT
 HD_FN uint64_t lru2_on_insert(hd_score_in in) { return hd_saturate32(in.tick); }
 HD_FN uint64_t lru2_on_hit(uint64_t old, hd_score_in in)

@@ -120,8 +120,8 @@ HD_FN uint64_t hd_shr(uint64_t a, uint64_t by) { return by >= 64 ? 0 : a >> by; 
 HD_FN uint64_t hd_div(uint64_t a, uint64_t b) { return b ? a / b : UINT64_MAX; }
 HD_FN uint64_t hd_mod(uint64_t a, uint64_t b) { return b ? a % b : a; }
 
-/* Logarithms and powers of two, with 16 bits of fraction: 65536 times the logarithm, rounded down, of which the power is
- * the inverse. They are the same on all machines, and do not fall as x rises. log2(0) is 0. */
+/* Logarithms and powers of two, with 16 bits of fraction: 65536 times the logarithm, rounded down, and the inverse.
+ * They are the same on all machines, and do not fall as x rises. log2(0) is 0. */
 HD_FN uint64_t hd_log2(uint64_t x)
 {
     uint64_t n = 63, fraction = 0;

@@ -3,7 +3,7 @@
  * kernels.cu - the HKV kernels as CUDA entry points, and the table that a launch looks them up in.
  */
 #define HKV_EXPRESSIONS 0 /* kernels_expression.cu */
-#define HKV_APART      0 /* kernels_apart.cu */
+#define HKV_APART       0 /* kernels_apart.cu */
 #define HD_POLICIES_PLAIN
 #define HKV_REGISTRY hkv_cuda_variants
 #include "gpu/hkv/registry.h"

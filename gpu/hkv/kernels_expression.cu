@@ -5,7 +5,7 @@
  * cost them registers and local memory.
  */
 #define HKV_EXPRESSIONS 1
-#define HKV_APART      0
+#define HKV_APART       0
 #define HD_POLICIES_PLAIN
 #define HKV_REGISTRY       hkv_cuda_expression_variants
 #define HKV_SCORES(a)      ((a)->v.policy == HD_POLICY_EXPRESSION)
