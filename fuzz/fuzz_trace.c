@@ -5,7 +5,8 @@
  * stays under 64 MiB whatever the file says, and nothing of it remains.
  *
  *   byte 0   the format and its options        byte 2   requests at a time, of the second reading
- *   byte 1   1: lenient                         then     the file
+ *   byte 1   1: lenient                         then     the file; of lcs, its version, its number of requests
+ *                                                        (8 bytes), and what follows the header
  */
 #include <inttypes.h>
 #include <string.h>
@@ -14,9 +15,10 @@
 #include "fuzz/fuzz.h"
 #include "fuzz/trace_specs.h"
 #include "fuzz/fake_os.h"
-#include "workload/workload.h"
+#include "workload/reader.h"
 
-enum { MOST = 4096, HEAD = 3, REQUESTS = 4096 /* generators, and bombs, do not end */ };
+enum { MOST = 4096, REQUESTS = 4096 /* generators, and bombs, do not end */, LCS_HEADER = 8192 };
+#define LCS_MAGIC UINT64_C(0x123456789abcdef0)
 
 /* One reading of the file: what came out of it, and how it ended. */
 typedef struct reading {
@@ -54,7 +56,7 @@ static const char *read_file(const uint8_t *file, size_t n, const char *spec, bo
                              uint64_t read_most, bool pipe, reading *r)
 {
     fuzz_world w;
-    char store[64];
+    char store[128];
     static const char *const there[] = { "x", NULL };
     hd_source_args a;
     hd_source *s = NULL;
@@ -93,16 +95,34 @@ static const char *refusal(const reading *r, const char *spec)
     return fuzz_say("%s: no place is named: %s", spec, r->why);
 }
 
+static size_t file_make(uint8_t *file, const char *spec, feed *f)
+{
+    size_t head = 0;
+    if (strncmp(spec, "lcs", 3) == 0) {
+        head = LCS_HEADER;
+        memset(file, 0, head);
+        hd_store64(file, LCS_MAGIC);
+        hd_store64(file + 8, feed_byte(f));
+        hd_store64(file + 24, feed_word(f, 8));
+        hd_store64(file + head - 8, LCS_MAGIC);
+    }
+    const size_t n = feed_left(f);
+    if (n) memcpy(file + head, f->next, n);
+    return head + n;
+}
+
 static const char *run(const uint8_t *bytes, size_t n, uint64_t *steps)
 {
     feed f = feed_of(bytes, n);
     const char *spec = trace_specs[feed_below(&f, TRACE_SPECS)];
     bool lenient = feed_byte(&f) & 1;
     uint8_t at_once = feed_byte(&f);
+    static uint8_t file[LCS_HEADER + MOST];
+    const size_t file_bytes = file_make(file, spec, &f);
     bool pipe = at_once & 1; /* whose length is not known: a short last record is seen at the end */
     reading a, b;
-    const char *why = read_file(f.next, feed_left(&f), spec, lenient, 256, 0, false, &a);
-    if (!why) why = read_file(f.next, feed_left(&f), spec, lenient, at_once ? at_once : 1, 1 + at_once % 7, pipe, &b);
+    const char *why = read_file(file, file_bytes, spec, lenient, 256, 0, false, &a);
+    if (!why) why = read_file(file, file_bytes, spec, lenient, at_once ? at_once : 1, 1 + at_once % 7, pipe, &b);
     if (why) return fuzz_say("%s: %s", spec, why);
     *steps += a.requests + b.requests;
     if (a.status != b.status || (!pipe && strcmp(a.why, b.why) != 0))
@@ -150,6 +170,13 @@ static const char *const words[] = {
     "size"
     "\377\377\377\377\377\377\377\377",
     "\357\273\277",
+    "7,nz:u:a,9,100,1,get,0\n",
+    "key,op,size,op_count,key_size\n",
+    "5,GET,10,3,4\n",
+    "128166372003061629,usr,0,Read,7014609920,24576,41286\n",
+    "{\"timestamp\": 5, \"hash_ids\": [1, 2, 3]}\n",
+    "DELETE",
+    "e3",
     ">read\nGATTACANNacgt\n",
     "@r\nACGT\n+\nIIII\n",
     "+",

@@ -20,8 +20,16 @@ static const char *const trace_specs[] = {
     "kmer:x,21",
     "pop:x",
     "pop:x,onehits=0,scramble=0",
+    "lcs:x",
+    "binary:x,format=<IQIqB,time=1,key=2,size=3,next=4,verb=5",
+    "binary:x,format=>dhx2H,time=1,key=3,size=4,unit=ms",
+    "twitter:x",
+    "cachelib:x",
+    "msr:x",
+    "mooncake:x",
+    "csv:x,key=2,time=1,op_count=3",
 };
-/* The first of them have a request in each record; the others make requests of what they read. */
-enum { TRACE_SPECS = sizeof trace_specs / sizeof *trace_specs, RECORD_SPECS = 9 };
+/* Some are no traces: they make requests of what they read. */
+enum { TRACE_SPECS = sizeof trace_specs / sizeof *trace_specs, NO_TRACE = 9, NO_TRACES = 4 };
 
 #endif

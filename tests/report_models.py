@@ -94,8 +94,8 @@ def quote(field, r, always=False):
 def csv_of(requests, r):
     """A csv: bytes, FORMAT, and what it has: sizes, verbs, a unit, columns that are not read."""
     delim, name = r.choice(((",", "comma"), ("\t", "tab"), (";", "semicolon"), ("|", "pipe")))
-    columns = ["key"] + [c for c in ("time", "size", "verb") if r.random() < 0.6]
-    columns += r.sample(("ttl", "op_count", ""), r.randrange(3))
+    columns = ["key"] + [c for c in ("time", "size", "verb", "op_count") if r.random() < 0.6]
+    columns += r.sample(("ttl", "host", ""), r.randrange(3))
     r.shuffle(columns)
     header, mark, end = r.random() < 0.5, r.random() < 0.3, r.choice(("\n", "\r\n"))
     unit = r.choice(("s", "ms", "us", "ns", None)) if "time" in columns else None
@@ -103,21 +103,31 @@ def csv_of(requests, r):
     options = [] if name == "comma" and r.random() < 0.5 else [f"delim={name}"]
     names = [f"time_{unit}" if c == "time" and suffix else c for c in columns]
     if not header:
-        options += [f"{c}={columns.index(c) + 1}" for c in columns if c in ("key", "time", "size", "verb")]
+        options += [f"{c}={columns.index(c) + 1}" for c in columns if c in ("key", "time", "size", "verb", "op_count")]
         options += ["header=0"]
     if unit and not suffix:
         options += [f"unit={unit}"]
     lines = [delim.join(names)] if header else []
     spell = {"read": ("read", "GET", "Gets", "r"), "update": ("SET", "write", "W")}
     spell |= {"insert": ("Insert", "ADD"), "rmw": ("rmw", "INCR")}
+    rows = []  # requests, and how many of them a row is
     for q in requests:
-        field = q._asdict() | {"verb": r.choice(spell[q.verb]), "ttl": "x", "op_count": 3, "": ""}
+        same_row = rows and all(getattr(q, c) == getattr(rows[-1][0], c) for c in columns if c in q._asdict())
+        if same_row and "op_count" in columns and r.random() < 0.9:
+            rows[-1][1] += 1
+        else:
+            rows.append([q, 1])
+    for q, count in rows:
+        field = q._asdict() | {"verb": r.choice(spell[q.verb]), "ttl": "x", "host": "y", "op_count": count, "": ""}
+        if "time" in columns and r.random() < 0.1:
+            field["time"] = r.choice((f"{q.time}e0", f"{q.time * 1000}e-3", f"{q.time}.0"))
         lines.append(delim.join(quote(field[c], r, delim in str(field[c])) for c in columns))
         if r.random() < 0.02:
             lines.append("")
     data = end.join(lines) + (end if r.random() < 0.8 else "")
-    unread = [c or str(i + 1) for i, c in enumerate(columns) if c in ("ttl", "op_count", "")] if header else []
-    has = {"size": "size" in columns, "verb": "verb" in columns, "time": "time" in columns, "unread": ", ".join(unread)}
+    unread = [c or str(i + 1) for i, c in enumerate(columns) if c in ("ttl", "host", "")] if header else []
+    has = {"extra": len(requests) - len(rows)}
+    has |= {"size": "size" in columns, "verb": "verb" in columns, "time": "time" in columns, "unread": ", ".join(unread)}
     has |= {"unit": (unit or "s") if has["time"] else None, "assumed": unit is None}
     return (b"\xef\xbb\xbf" if mark else b"") + data.encode(), ",".join(["csv", *options]), has
 
@@ -127,7 +137,7 @@ def trace_of(requests, r, folder, form=None):
     text = isinstance(requests[0].key, str)
     form = form or r.choice(("csv", "txt") if text else ("csv", "csv", "txt", "oracleGeneral", "vscsi1", "vscsi2"))
     has = {"size": form != "txt", "verb": form.startswith("vscsi"), "time": form != "txt", "unread": ""}
-    has |= {"assumed": False}
+    has |= {"assumed": False, "extra": 0}
     has |= {"unit": None if form == "txt" else "s" if form == "oracleGeneral" else "us"}
     if form == "csv":
         data, form, has = csv_of(requests, r)
@@ -495,7 +505,7 @@ def trace_report(r, folder):
     verbs = collections.Counter(q.verb for q in read)
     for verb, name in (("read", "read"), ("update", "update"), ("insert", "insert"), ("rmw", "read_modify_write")):
         expected[name] = verbs[verb] if 0 < verbs[verb] < len(read) else 0
-    expected |= {"unread": has["unread"], "hashed": len(read) if text else 0, "time_unit": has["unit"]}
+    expected |= {"extra": has["extra"], "unread": has["unread"], "hashed": len(read) if text else 0, "time_unit": has["unit"]}
     for what, value in expected.items():
         same(what, value, report.get(what, type(value)() if value is not None else None), *line)
     same("assumed", bool(has["unit"]) and has["assumed"], report.get("time_unit_assumed", False), *line)
@@ -679,6 +689,8 @@ def classify_report(r, folder):
 # ---- Odd files: none of them becomes a count -------------------------------------------------------------------------
 
 RECORD = struct.pack("<IQIq", 1, 7, 1, -1)
+MAGIC = struct.pack("<Q", 0x123456789ABCDEF0)
+LCS = MAGIC + struct.pack("<3Q", 1, 1, 1) + bytes(8152) + MAGIC
 ODD = [  # bytes, FORMAT, and the keys that it has; None: it is refused
     (b"", "txt", None),
     (b"\xef\xbb\xbf", "txt", None),
@@ -694,9 +706,12 @@ ODD = [  # bytes, FORMAT, and the keys that it has; None: it is refused
     (b"key\n\n\r\n", "csv", None),
     (b"key\r1\r2\r", "csv", None),
     (b"1,2\r3,4\r", "csv,key=1", None),
-    (b"id,size\nalpha,1\n", "csv,key=1", None),
-    (b"id,name\nalpha,beta\n", "csv,key=1", None),
-    (b"id\n7\n", "csv,key=1", None),
+    (b"id,size\n5,1\n", "csv,key=1", [5]),
+    (b"id,name\n5,beta\n", "csv,key=1", [5]),
+    (b"id\n7\n", "csv,key=1", [7]),
+    (b"alpha,beta\ngamma,delta\n", "csv,key=1", None),
+    (b"key,op_count\n1,2\n7,1\n", "csv", [1, 1, 7]),
+    (b"key,op_count\n1,0\n", "csv", None),
     (b"key,a (b, c)\n1,2\n", "csv", None),
     (b"a (b, c),key\n1,2\n", "csv", None),
     (b"key,size\n1,72057594037927936\n", "csv", None),
@@ -704,7 +719,8 @@ ODD = [  # bytes, FORMAT, and the keys that it has; None: it is refused
     (b"key,size\n1,1.5\n", "csv", None),
     (b"key,size\n1,1e3\n", "csv", None),
     (b"key,time\n1,-2\n", "csv", None),
-    (b"key,time\n1,1e9\n", "csv", None),
+    (b"key,time\n1,1e9\n2,2.5e3\n", "csv", [1, 2]),
+    (b"key,time\n1,1e20\n", "csv", None),
     (b"key,time\n1,18446744073709551616\n", "csv", None),
     (b"key,verb\n1,DELETE\n", "csv", None),
     (b"key,verb\n1,1\n", "csv", None),
@@ -713,6 +729,19 @@ ODD = [  # bytes, FORMAT, and the keys that it has; None: it is refused
     (b'key,x\n1,"2\n', "csv", None),
     (b'key,x\n1,"a,b"\n"2","c\nd"\n', "csv", [1, 2]),
     (b"x,key\r\n1,7\r\n", "csv", [7]),
+    (b"7,nz:u:a,9,100,1,delete,0\n", "twitter", None),
+    (b"7,a,9,100,1,get\n", "twitter", None),
+    (b"1,SET,82,1,40\n2,GET,0,3,64\n", "cachelib", [1, 2, 2, 2]),
+    (b"1,SET,82,0,40\n", "cachelib", None),
+    (b"128166372003061629,usr,0,Read,4095,2,1\n", "msr", [0, 1]),
+    (b"128166372003061629,usr,0,Read,4095,0,1\n", "msr", None),
+    (b'{"timestamp": 5, "hash_ids": [9, 1]}\n', "mooncake", [9, 1]),
+    (b'{"timestamp": 5}\n', "mooncake", None),
+    (LCS + RECORD, "lcs", [7]),
+    (LCS + RECORD + RECORD, "lcs", None),
+    (LCS + RECORD[:23], "lcs", None),
+    (RECORD, "binary,format=<IQIq,key=2,time=1,size=3,next=4", [7]),
+    (RECORD[1:], "binary,format=<IQIq,key=2", None),
     (RECORD[:23], "oracleGeneral", None),
     (RECORD + RECORD[:1], "oracleGeneral", None),
     (RECORD, "oracleGeneral", [7]),

@@ -63,7 +63,7 @@ if table; then pass "a table"; else words=$work/table fail "a table"; fi
 says "counts, promise, seconds" '^misuse +600 +500 +1\.5 +0 '
 says "several lines and tests of one area are added up" '^snapshots +34,000 +20,000 +2\.5 +3 '
 says "who said nothing is named" 'said nothing \(skipped, or failed before\): t_snapshot'
-says "what is short says why" 'nine readers share'
+says "what is short says why" 'seventeen forms'
 says "what did not run is named" 'did not run: t_allocator|did not run: t_simt'
 says_not "areas of no test that ran are left out" '^(models|gpu|coverage) '
 scale=1/16 table

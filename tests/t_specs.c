@@ -117,8 +117,9 @@ static void test_bad_specs(void)
                                         { "kmer:/none,0", "K" },
                                         { "kmer:/none,32", "K" },
                                         { "kmer:/none,16,canon=1", "nearest: canonical" },
-                                        { "uniform:1,2,3,4,5,6,7,8,9", "more than 8 arguments" },
-                                        { "uniform:a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1", "more than 8 options" } };
+                                        { "uniform:1,2,3,4,5,6,7,8,9,10,11,12,13", "more than 12 arguments" },
+                                        { "uniform:a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1,j=1,k=1,l=1,m=1",
+                                          "more than 12 options" } };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         hd_source *s = NULL;
         test_case("%s", row[i].text);
@@ -155,7 +156,7 @@ static void form_fill(const char *form, bool options, const char *file, char *sp
         const char *word, *value;
     } row[] = { { "EXPONENT", "0.99" }, { "WORKLOAD", "A" }, { "KEYS", "1000" }, { "FILE", file },
                 { "KIND", "sr" },       { "K", "16" },       { "LENGTH", "10" }, { "RANGE", "artifact" },
-                { "N", "3" },           { "S", "0.9" },      { "0|1", "1" } };
+                { "N", "3" },           { "S", "0.9" },      { "0|1", "1" },     { "LETTERS", "6I" } };
     size_t used = 0;
     for (const char *p = form; *p; p++) {
         size_t i = 0, rows = sizeof row / sizeof *row;

@@ -29,6 +29,7 @@ static void csv_gives(const char *bytes, size_t n, const char *options, bool len
             snprintf(got + strlen(got), sizeof got - strlen(got), "%s%" PRIu64 "/%" PRIu64 "/%" PRIu64 "/%c",
                      i ? " " : "", t.r[i].key, t.r[i].time, t.r[i].size, "ruim"[t.r[i].verb]);
         if (lenient) snprintf(got + strlen(got), sizeof got - strlen(got), " -%" PRIu64, t.skipped);
+        if (t.deletes) snprintf(got + strlen(got), sizeof got - strlen(got), " deletes -%" PRIu64, t.deletes);
         check(strcmp(got, expected) == 0, "'%s' instead of '%s'", got, expected);
     }
     taken_free(&t);
@@ -60,7 +61,7 @@ static void t_csv(void)
         { BYTES("a,b,c\n7,1,512\n"), ",key=2,time=2,header=1", HD_EINVAL, "both are column 2" },
         { BYTES("a,b,c\n7,1,512\n"), ",key=b,header=0", HD_EINVAL, "without a header" },
         { BYTES("a,b,c\n7,1,512\n"), ",header=0", HD_EINVAL, "without a header" },
-        { BYTES("a,b,c\n7,1,512\n"), ",key=2", HD_EINVAL, "looks like a column's name" },
+        { BYTES("a,b,c\n7,1,512\n"), ",key=2", HD_OK, "1/0/1/r" },
         { BYTES("a,b,c\n7,1,512\n"), ",key=0", HD_EINVAL, "key" },
         { BYTES("a,b,c\n7,1,512\n"), ",key=256", HD_EINVAL, "key" },
         { BYTES("a,b,c\n7,1,512\n"), ",keys=1", HD_EINVAL, "keys" },
@@ -97,6 +98,19 @@ static void t_csv(void)
           HD_OK, "18446744073709551615/18446744073709551615/72057594037927935/m" },
         { BYTES("1,7.999\n2,8.\n"), ",key=1,time=2", HD_ECORRUPT, "line 2, column 2 (time): not a number: '8.'" },
         { BYTES("1,7.999\n"), ",key=1,time=2", HD_OK, "1/7/1/r" },
+        { BYTES("1,2.5e3\n2,2.5E+3\n3,0.0025e6\n"), ",key=1,time=2", HD_OK, "1/2500/1/r 2/2500/1/r 3/2500/1/r" },
+        { BYTES("1,12345e-2\n2,1e-9\n3,0e99\n"), ",key=1,time=2", HD_OK, "1/123/1/r 2/0/1/r 3/0/1/r" },
+        { BYTES("1,1.8446744073709551615e19\n"), ",key=1,time=2", HD_OK, "1/18446744073709551615/1/r" },
+        { BYTES("1,1.8446744073709551616e19\n"), ",key=1,time=2", HD_ECORRUPT, "(time)" },
+        { BYTES("1,1e20\n"), ",key=1,time=2", HD_ECORRUPT, "(time)" },
+        { BYTES("1,1e99999999999\n"), ",key=1,time=2", HD_ECORRUPT, "(time)" },
+        { BYTES("1,1e\n"), ",key=1,time=2", HD_ECORRUPT, "(time)" },
+        { BYTES("1,e5\n"), ",key=1,time=2", HD_ECORRUPT, "(time)" },
+        { BYTES("1,1.2.3\n"), ",key=1,time=2", HD_ECORRUPT, "(time)" },
+        { BYTES("1,-1e3\n"), ",key=1,time=2", HD_ECORRUPT, "(time)" },
+        { BYTES("1,nan\n"), ",key=1,time=2", HD_ECORRUPT, "(time)" },
+        { BYTES("1,0\n"), ",key=1,size=2", HD_OK, "1/0/0/r" },
+        { BYTES("1,1e3\n"), ",key=1,size=2", HD_ECORRUPT, "(size)" },
         { BYTES("1,x\n"), ",key=1,time=2", HD_ECORRUPT, "line 1, column 2 (time)" },
         { BYTES("1,-1\n"), ",key=1,time=2", HD_ECORRUPT, "line 1, column 2 (time)" },
         { BYTES("1,18446744073709551616\n"), ",key=1,time=2", HD_ECORRUPT, "line 1, column 2 (time)" },
@@ -105,18 +119,36 @@ static void t_csv(void)
         { BYTES("1,go\n"), ",key=1,verb=2", HD_ECORRUPT, "line 1, column 2 (verb): not a verb: 'go'" },
         { BYTES("1,get\n2,SET\n3,Read\n4,GETS\n5,Add\n6,incr\n"), ",key=1,verb=2", HD_OK,
           "1/0/1/r 2/0/1/u 3/0/1/r 4/0/1/r 5/0/1/i 6/0/1/m" },
+        { BYTES("1,GET_LEASE\n2,Set_Lease\n3,CAS\n4,Replace\n"), ",key=1,verb=2", HD_OK,
+          "1/0/1/r 2/0/1/u 3/0/1/m 4/0/1/u" },
+        { BYTES("1,nop\n"), ",key=1,verb=2", HD_ECORRUPT, "not a verb" },
         { BYTES("1,go\n"), ",key=1,verb=2", HD_ECORRUPT, "in any case: read, r, get" },
         { BYTES("1,get\n2,DELETE\n"), ",key=1,verb=2", HD_ECORRUPT, "line 2, column 2 (verb): a delete" },
-        /* a header that is none, and none that is one */
-        { BYTES("key\nalpha\nbeta\n"), ",key=1", HD_EINVAL, "'key' in line 1" },
-        { BYTES("id,size\nalpha,10\n"), ",key=1", HD_EINVAL, "say header=1" },
-        { BYTES("# ms, op, object id\n0,1,A\n"), ",key=3", HD_EINVAL, "say header=1" },
-        { BYTES("id,op\n"), ",key=1", HD_EINVAL, "say header=1" },
-        { BYTES("\"id\",\"a,b\"\n\"x\",\"y\"\n"), ",key=1", HD_EINVAL, "say header=1" },
+        /* a header that is found, one that is none, and one that may be none */
+        { BYTES("id\n7\n8\n"), ",key=1", HD_OK, "7/0/1/r 8/0/1/r" },
+        { BYTES("id,size\n7,10\n"), ",key=1", HD_OK, "7/0/10/r" },
+        { BYTES("\n\r\n# ID, Size\n7,10\n"), ",key=1", HD_OK, "7/0/1/r" },
+        { BYTES("\"id\",\"a,b\"\n7,\"y\"\n"), ",key=1", HD_OK, "7/0/1/r" },
+        { BYTES("# ms, op [Put:0, Get:1], object\n0,1,7\n3,1,8\n"), ",key=3,time=1", HD_OK, "7/0/1/r 8/3/1/r" },
+        { BYTES("ts,what\n"), ",key=1", HD_ECORRUPT, "without one request" },
+        { BYTES("xx,yy\n"), ",key=1", HD_EINVAL, "say header=1" },
+        { BYTES("xx,yy\n7,y\nz,w\n"), ",key=1", HD_EINVAL, "say header=1" },
+        { BYTES("7,10\n8,20\n"), ",key=1", HD_OK, "7/0/1/r 8/0/1/r" },
+        { BYTES("id,1\n8,20\n"), ",key=1", HD_EINVAL, "say header=1" },
+        { BYTES("id,size\n7,10\n"), ",key=1,header=1", HD_OK, "7/0/10/r" },
+        { BYTES("size,verb\n7,10\n"), ",key=1,time=2", HD_OK, "7/10/1/r" },
+        { BYTES("size,verb\n7,10\n"), ",key=size,time=verb", HD_OK, "7/10/1/r" },
+        { BYTES("size,key\n7,10\n"), ",header=1", HD_OK, "10/0/7/r" },
         { BYTES("t,size\n7,10\n"), ",key=1,size=2,header=0", HD_ECORRUPT,
           "(size): not a whole number below 2^56: 'size'" },
         { BYTES("t,7\nx,10\n"), ",key=2,time=1", HD_ECORRUPT, "say header=1" },
         { BYTES("7,t\n8,10\n"), ",key=1,size=2", HD_ECORRUPT, "say header=1" },
+        /* rows that are several requests */
+        { BYTES("key,op_count\n7,3\n8,1\n"), "", HD_OK, "7/0/1/r 7/0/1/r 7/0/1/r 8/0/1/r" },
+        { BYTES("7,2,5\n8,1,6\n"), ",key=1,op_count=2,time=3", HD_OK, "7/5/1/r 7/5/1/r 8/6/1/r" },
+        { BYTES("7,0\n"), ",key=1,op_count=2", HD_ECORRUPT, "(op_count): not a whole number from 1" },
+        { BYTES("7,4294967296\n"), ",key=1,op_count=2", HD_ECORRUPT, "(op_count)" },
+        { BYTES("7,1.5\n"), ",key=1,op_count=2", HD_ECORRUPT, "(op_count)" },
         { BYTES("a,b (c, d),key\n7,1\n"), "", HD_ECORRUPT,
           "line 2, column 2: the row has 2 columns, and the header 4" },
         { BYTES("key,b\n7,1\n8\n"), "", HD_ECORRUPT, "line 3, column 1 (key): the row has 1 column, and the header 2" },
@@ -147,7 +179,9 @@ static void t_csv(void)
         const char *options, *expected;
     } lenient[] = { { BYTES("1,2\n3\n5,6\n7,\n9,10\n"), ",key=2", "2/0/1/r 6/0/1/r 10/0/1/r -2" },
                     { BYTES("1,2\n3,\"4\n5,6\n7,8\n"), ",key=2", "2/0/1/r 6/0/1/r 8/0/1/r -1" },
-                    { BYTES("1,2\n3,x\"y\n5,\"6\"z\n7,8\n"), ",key=2", "2/0/1/r 8/0/1/r -2" } };
+                    { BYTES("1,2\n3,x\"y\n5,\"6\"z\n7,8\n"), ",key=2", "2/0/1/r 8/0/1/r -2" },
+                    { BYTES("1,get\n2,DELETE\n3,go\n4,erase\n"), ",key=1,verb=2", "1/0/1/r -1 deletes -2" },
+                    { BYTES("1,2,9\n3,0,9\n4,1,9\n"), ",key=1,op_count=2", "1/0/1/r 1/0/1/r 4/0/1/r -1" } };
     for (size_t i = 0; i < sizeof lenient / sizeof *lenient; i++)
         csv_gives(lenient[i].bytes, lenient[i].n, lenient[i].options, true, HD_OK, lenient[i].expected);
     csv_gives(BYTES("x,2\ny,3\nz"), ",key=2,time=1", true, HD_ECORRUPT, "3 bad records were skipped");
@@ -163,20 +197,25 @@ static void t_units(void)
         uint64_t tick;
         bool assumed;
         uint64_t cut;
-        const char *unread;
+        const char *unread, *header;
     } row[] = {
-        { BYTES("1,2\n"), ",key=1", 0, false, 0, NULL },
-        { BYTES("1,2.5\n2,3.00\n3,.5\n"), ",key=1,time=2", 1000000000, true, 1, NULL },
-        { BYTES("1,2\n"), ",key=1,time=2,unit=s", 1000000000, false, 0, NULL },
-        { BYTES("1,2.1\n"), ",key=1,time=2,unit=ns", 1, false, 1, NULL },
-        { BYTES("time,key\n1,2\n"), "", 1000000000, true, 0, NULL },
-        { BYTES("time_us,key\n1,2\n"), "", 1000, false, 0, NULL },
-        { BYTES("time_us,key\n1,2\n"), ",unit=ms", 1000000, false, 0, NULL },
-        { BYTES("at_ms,key\n1,2\n"), ",time=at_ms", 1000000, false, 0, NULL },
-        { BYTES("at_ms,key\n1,2\n"), ",time=1", 1000000, false, 0, NULL },
-        { BYTES("at_ms,key\n1,2\n"), "", 0, false, 0, "at_ms" },
-        { BYTES("key,op,,ttl\n1,2,3,4\n"), "", 0, false, 0, "op, 3, ttl" },
-        { BYTES("key,op,c\n1,GET,2\n"), ",verb=op", 0, false, 0, "c" },
+        { BYTES("id,size,x\n7,10,a\n"), ",key=1", 0, false, 0, "x", "id,size,x" },
+        { BYTES("id,size,x\n7,10,a\n"), ",key=1,header=1", 0, false, 0, "x", NULL },
+        { BYTES("1,2e-1\n"), ",key=1,time=2", 1000000000, true, 1, NULL, NULL },
+        { BYTES("key,op_count,c\n1,3,2\n"), "", 0, false, 0, "c", NULL },
+        { BYTES("at_ms,key\n1.5,2\n"), ",key=2", 0, false, 0, "at_ms", "at_ms,key" },
+        { BYTES("1,2\n"), ",key=1", 0, false, 0, NULL, NULL },
+        { BYTES("1,2.5\n2,3.00\n3,.5\n"), ",key=1,time=2", 1000000000, true, 1, NULL, NULL },
+        { BYTES("1,2\n"), ",key=1,time=2,unit=s", 1000000000, false, 0, NULL, NULL },
+        { BYTES("1,2.1\n"), ",key=1,time=2,unit=ns", 1, false, 1, NULL, NULL },
+        { BYTES("time,key\n1,2\n"), "", 1000000000, true, 0, NULL, NULL },
+        { BYTES("time_us,key\n1,2\n"), "", 1000, false, 0, NULL, NULL },
+        { BYTES("time_us,key\n1,2\n"), ",unit=ms", 1000000, false, 0, NULL, NULL },
+        { BYTES("at_ms,key\n1,2\n"), ",time=at_ms", 1000000, false, 0, NULL, NULL },
+        { BYTES("at_ms,key\n1,2\n"), ",time=1", 1000000, false, 0, NULL, NULL },
+        { BYTES("at_ms,key\n1,2\n"), "", 0, false, 0, "at_ms", NULL },
+        { BYTES("key,op,,ttl\n1,2,3,4\n"), "", 0, false, 0, "op, 3, ttl", NULL },
+        { BYTES("key,op,c\n1,GET,2\n"), ",verb=op", 0, false, 0, "c", NULL },
     };
     char path[4096];
     snprintf(path, sizeof path, "%s", test_path("units.csv"));
@@ -194,6 +233,8 @@ static void t_units(void)
         check(s->cut == row[i].cut, "%" PRIu64 " cut", s->cut);
         const char *unread = s->unread ? s->unread : "", *wanted = row[i].unread ? row[i].unread : "";
         check(strcmp(unread, wanted) == 0, "unread '%s', not '%s'", unread, wanted);
+        const char *header = s->header ? s->header : "", *said = row[i].header ? row[i].header : "";
+        check(strcmp(header, said) == 0, "header '%s', not '%s'", header, said);
         hd_source_close(s);
     }
     unlink(path);

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "workload/reader.h"
+
 hd_status open_spec(const hd_seams *seams, const char *spec, bool lenient, hd_source **s)
 {
     char store[4096 + 256];
@@ -22,13 +24,13 @@ hd_status open_spec(const hd_seams *seams, const char *spec, bool lenient, hd_so
 
 taken take_all(const hd_seams *seams, const char *spec, bool lenient, size_t most)
 {
-    enum { AT_ONCE = 4096 };
-    taken t = { NULL, 0, 0, HD_OK, "" };
+    enum { AT_ONCE = 4096, MOST = 1 << 21 };
+    taken t = { .status = HD_OK };
     hd_source *s = NULL;
     uint64_t seed = 1;
     size_t room = 0;
     t.status = open_spec(seams, spec, lenient, &s);
-    while (!t.status) {
+    while (!t.status && t.n < MOST) {
         size_t max = most ? most : 1 + (size_t)test_below(&seed, 9), got = 0;
         if (t.n + AT_ONCE > room) {
             room = 2 * room + 2 * AT_ONCE;
@@ -41,7 +43,7 @@ taken take_all(const hd_seams *seams, const char *spec, bool lenient, size_t mos
         if (!t.status && got < max) break;
     }
     snprintf(t.why, sizeof t.why, "%s", t.status ? hd_why() : "");
-    if (s) t.skipped = s->skipped;
+    if (s) t.skipped = s->skipped, t.deletes = s->deletes, t.extra = s->extra, t.cut = s->cut;
     hd_source_close(s);
     return t;
 }
@@ -113,6 +115,16 @@ void put_bytes(const char *path, const char *bytes, size_t n, bool zst)
     uint8_t *p = (uint8_t *)test_alloc(room, 1);
     test_write(path, p, ZSTD_compress(p, room, bytes, n, 1));
     free(p);
+}
+
+void lcs_header(uint8_t *p, unsigned of, uint64_t requests)
+{
+    const uint64_t magic = UINT64_C(0x123456789abcdef0);
+    memset(p, 0, LCS_HEADER);
+    hd_store64(p, magic);
+    hd_store64(p + 8, of);
+    hd_store64(p + 24, requests);
+    hd_store64(p + LCS_HEADER - 8, magic);
 }
 
 void draw(const char *spec, uint64_t seed, size_t piece, uint64_t n, visitor *visit, void *context)

@@ -12,12 +12,12 @@
 typedef struct taken {
     hd_request *r;
     size_t n;
-    uint64_t skipped;
+    uint64_t skipped, deletes, extra, cut;
     hd_status status;
     char why[512];
 } taken;
 
-/* Takes all, at most `most` at a time (0: by chance, 1 to 9). */
+/* Takes all, or the first 2^21 requests of a file that says more; at most `most` at a time (0: by chance, 1 to 9). */
 taken take_all(const hd_seams *seams, const char *spec, bool lenient, size_t most);
 void taken_free(taken *t);
 
@@ -42,6 +42,9 @@ uint64_t refuse_each_take(const char *spec, uint64_t most);
 const char *text_file(const char *name, const char *text);
 /* A file of these bytes, or of them compressed. */
 #define BYTES(x) x, sizeof(x) - 1
+/* A header of lcs, of this version and so many requests. */
+enum { LCS_HEADER = 8192 };
+void lcs_header(uint8_t *p, unsigned of, uint64_t requests);
 void put_bytes(const char *path, const char *bytes, size_t n, bool zst);
 
 #endif

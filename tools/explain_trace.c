@@ -12,6 +12,7 @@
 #include "heddle_view.h"
 #include "tools/explain.h"
 #include "tools/request.h"
+#include "tools/trace_out.h"
 
 enum {
     REQUESTS_USUAL = 60,
@@ -320,6 +321,9 @@ static int tell(const tool_line *line, explain_told *told)
         out_fact(told->report, "read", "requests read", OUT_COUNT, out_count(p.read));
         out_fact(told->report, "skipped", p.skip ? "not shown" : NULL, OUT_COUNT, out_count(p.skip));
         out_fact(told->report, "requests", "requests of the bucket", OUT_COUNT, out_count(p.n.requests));
+        source_told read;
+        source_tell(&read, p.source);
+        source_told_facts(told->report, &read, false);
     }
     close_all(&p);
     return code ? code : tool_stopped() ? TOOL_STOPPED : TOOL_OK;

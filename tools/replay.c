@@ -322,9 +322,7 @@ static hd_status row_replay(replaying *x, bool draws)
         end = replay_stops(x, draws) || got < want || (p->limit && x->done == p->limit);
     }
     r->replayed = x->done;
-    r->skipped = x->source->skipped;
-    r->hashed = x->source->hashed;
-    snprintf(r->unread, sizeof r->unread, "%s", x->source->unread ? x->source->unread : "");
+    source_tell(&r->told, x->source);
     return s;
 }
 

@@ -11,6 +11,7 @@
 
 #include "tools/baseline.h"
 #include "tools/request.h"
+#include "tools/trace_out.h"
 
 enum { REPLAY_BATCH = 4096, REPLAY_BATCH_MOST = 1 << 24, REPLAY_SEEDS_MOST = 10000, REPLAY_WINDOWS_MOST = 1 << 20 };
 
@@ -125,10 +126,8 @@ typedef struct replay_row {
     replay_count all;     /* without the warm-up */
     replay_count *window; /* (windows) of plan.every requests each, the last one of fewer */
     size_t windows;
-    uint64_t skipped;
+    source_told told;  /* of all requests read */
     uint64_t entries;  /* of the table at the end */
-    uint64_t hashed;   /* of all requests read: their keys are text */
-    char unread[160];  /* hd_source.unread, or "" */
     double seconds;    /* reading and replaying, warm-up included */
     uint64_t replayed; /* requests in those seconds           */
     hd_status status;  /* of the replay */

@@ -65,7 +65,13 @@ const char *request_format(const char *trace)
                                              { "csv", "csv" },
                                              { "txt", "txt" },
                                              { "vscsi", "vscsi" },
-                                             { "vscsitrace", "vscsi" } };
+                                             { "vscsitrace", "vscsi" },
+                                             { "lcs", "lcs" },
+                                             { "twitter", "twitter" },
+                                             { "cachelib", "cachelib" },
+                                             { "msr", "msr" },
+                                             { "mooncake", "mooncake" },
+                                             { "jsonl", "mooncake" } };
     const char *name = base_name(trace), *end = name + strlen(name), *found = NULL;
     while (!found && end > name) { /* the last part of the name that is one */
         const char *dot = (const char *)memrchr(name, '.', (size_t)(end - name)), *part = dot ? dot + 1 : name;

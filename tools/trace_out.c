@@ -60,11 +60,29 @@ const char *trace_writer_pick(const char *path, const char *format)
 
 /* ---- What was read -------------------------------------------------------------------------------- */
 
-void trace_source_facts(out *r, const hd_source *s, const hd_trace_written *written)
+void source_tell(source_told *t, const hd_source *s)
+{
+    *t = (source_told){ .skipped = s->skipped, .deletes = s->deletes, .extra = s->extra, .hashed = s->hashed };
+    snprintf(t->unread, sizeof t->unread, "%s", s->unread ? s->unread : "");
+    snprintf(t->header, sizeof t->header, "%s", s->header ? s->header : "");
+}
+
+void source_told_facts(out *r, const source_told *t, bool lenient)
+{
+    if (lenient) out_fact(r, "skipped", "bad records, left out", OUT_COUNT, out_count(t->skipped));
+    if (t->deletes) out_fact(r, "deletes", "deletes, left out", OUT_COUNT, out_count(t->deletes));
+    if (t->extra) out_fact(r, "extra", "requests beyond one a record", OUT_COUNT, out_count(t->extra));
+    if (t->hashed) out_fact(r, "hashed", "keys that are text, hashed", OUT_COUNT, out_count(t->hashed));
+    if (*t->header) out_fact(r, "header", "line 1 is a header", OUT_TEXT, out_text(t->header));
+    if (*t->unread) out_fact(r, "unread", "columns not read", OUT_TEXT, out_text(t->unread));
+}
+
+void trace_source_facts(out *r, const hd_source *s, bool lenient, const hd_trace_written *written)
 {
     uint64_t cut = s->cut + (written ? written->cut : 0);
-    if (s->hashed) out_fact(r, "hashed", "keys that are text, hashed", OUT_COUNT, out_count(s->hashed));
-    if (s->unread) out_fact(r, "unread", "columns not read", OUT_TEXT, out_text(s->unread));
+    source_told told;
+    source_tell(&told, s);
+    source_told_facts(r, &told, lenient);
     if (!s->tick) return;
     out_fact(r, "time_unit", "unit of times", OUT_TEXT, out_text(hd_unit_name(s->tick)));
     out_fact(r, "time_unit_assumed", s->tick_assumed ? "unit is assumed" : NULL, OUT_FLAG, out_flag(s->tick_assumed));
@@ -75,6 +93,9 @@ void trace_source_facts(out *r, const hd_source *s, const hd_trace_written *writ
 
 void trace_source_says(const hd_source *s, const hd_trace_written *written)
 {
+    if (s->skipped) tool_say(TOOL_OK, "%" PRIu64 " bad records were left out", s->skipped);
+    if (s->deletes) tool_say(TOOL_OK, "%" PRIu64 " deletes were left out", s->deletes);
+    if (s->header) tool_say(TOOL_OK, "line 1 is taken for a header: %s", s->header);
     if (s->unread) tool_say(TOOL_OK, "columns not read: %s", s->unread);
     if (s->tick_assumed && written->tick) tool_say(TOOL_OK, "the times are taken for seconds; unit= says another unit");
     if (s->cut + written->cut) tool_say(TOOL_OK, "%" PRIu64 " times were cut to whole units", s->cut + written->cut);
@@ -88,7 +109,6 @@ static hd_status watched_next(hd_source *s, hd_request *r, size_t max, size_t *g
     hd_status e = hd_source_next(w->from, r, max, got);
     if (e) return e;
     w->done += *got;
-    s->skipped = w->from->skipped;
     s->bytes_read = w->from->bytes_read;
     bool stop = progress_at(&w->line, w->done, w->limit, request_share(w->from, w->done, w->limit));
     return stop ? hd_fail(HD_EIO, "interrupted") : HD_OK;

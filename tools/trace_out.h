@@ -20,10 +20,18 @@ const char *trace_ending(const char *path, char text[TRACE_PATH]);
  * last .zst or .gz aside; "-" is txt. NULL, after having said why, when nothing writes it. */
 const char *trace_writer_pick(const char *path, const char *format);
 
-/* What a report says of the source that was read: keys that were hashed, columns that were not read, the unit of its
- * times; written: NULL, or what became of them. The other one says it on standard error, where the trace itself is the
- * output: what was assumed, cut or not read. */
-void trace_source_facts(out *r, const hd_source *s, const hd_trace_written *written);
+/* What a source says of what it read, which outlives it. */
+typedef struct source_told {
+    uint64_t skipped, deletes, extra, hashed; /* as in hd_source; the texts, too, "" for NULL */
+    char unread[160], header[160];
+} source_told;
+void source_tell(source_told *t, const hd_source *s);
+/* Its facts; with `lenient` the count of bad records also where it is 0. */
+void source_told_facts(out *r, const source_told *t, bool lenient);
+
+/* What a report says of the source that was read, and the unit of its times; written: NULL, or what became of them. The
+ * other one says it on standard error, where the trace itself is the output: what was assumed, cut or not read. */
+void trace_source_facts(out *r, const hd_source *s, bool lenient, const hd_trace_written *written);
 void trace_source_says(const hd_source *s, const hd_trace_written *written);
 
 /* A source that shows its progress and fails on Ctrl-C: give it to whatever reads `from` to the end.

@@ -66,8 +66,8 @@ typedef struct curve_job {
     request_source source;
     replay_list policies;
     curve_config config; /* of the sample */
-    uint64_t capacity[POINTS_MOST], distinct, hashed, skipped;
-    char unread[160];
+    uint64_t capacity[POINTS_MOST], distinct;
+    source_told told;
     curve *whole, *part; /* of all keys, and of the sample; NULL: not needed */
     curve_row *row;
     size_t rows;
@@ -194,9 +194,7 @@ static hd_status pass_source(curve_job *j, hd_source *source)
         end = got < want || done == limit || progress_at(&p, done, limit, request_share(source, done, limit));
     }
     progress_end(&p);
-    j->hashed = source->hashed;
-    j->skipped = source->skipped;
-    snprintf(j->unread, sizeof j->unread, "%s", source->unread ? source->unread : "");
+    source_tell(&j->told, source);
     return s;
 }
 
@@ -373,9 +371,7 @@ static out *report(const curve_job *j, tool_form form)
     out_fact(o, "trace", "trace", OUT_TEXT, out_text(j->source.title));
     if (j->distinct) out_fact(o, "distinct", "different keys", OUT_COUNT, out_count(j->distinct));
     if (f.reserved) out_fact(o, "reserved", "requests for reserved keys", OUT_COUNT, out_count(f.reserved));
-    if (j->hashed) out_fact(o, "hashed", "keys that are text, hashed", OUT_COUNT, out_count(j->hashed));
-    if (j->o.plan.lenient) out_fact(o, "skipped", "bad records", OUT_COUNT, out_count(j->skipped));
-    if (*j->unread) out_fact(o, "unread", "columns not read", OUT_TEXT, out_text(j->unread));
+    source_told_facts(o, &j->told, j->o.plan.lenient);
     out_fact(o, "unit", "unit of sizes", OUT_TEXT, out_text(j->config.bytes ? "bytes" : "entries"));
     if (f.resized) out_fact(o, "resized", "requests that change a size", OUT_COUNT, out_count(f.resized));
     for (size_t i = 0; i < j->rows; i++) {

@@ -97,7 +97,7 @@ static int run(tool_line *line, int argc, char **argv)
     out_fact(r, "format", "format", OUT_TEXT, out_text(format));
     out_fact(r, "requests", "requests", OUT_COUNT, out_count(written.requests));
     out_fact(r, "time_s", "time", OUT_SECONDS, out_real((double)(progress_now_ns() - begin) * 1e-9));
-    trace_source_facts(r, source, &written);
+    trace_source_facts(r, source, false, &written);
     hd_source_close(source);
     if (written.requests < o.requests) out_note(r, "the workload ended after these requests\n");
     return out_close(r, TOOL_OK);

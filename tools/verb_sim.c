@@ -33,13 +33,10 @@ typedef struct sim {
 static void report_facts(out *o, const sim *m)
 {
     const replay_plan *p = &m->plan;
-    uint64_t hashed = m->row->hashed;
     out_fact(o, "trace", "trace", OUT_TEXT, out_text(m->source.title));
     out_fact(o, "format", "format", OUT_TEXT, out_text(m->source.args.name));
     if (m->distinct) out_fact(o, "distinct", "different keys", OUT_COUNT, out_count(m->distinct));
-    if (p->lenient) out_fact(o, "skipped", "bad records", OUT_COUNT, out_count(m->row->skipped));
-    if (hashed) out_fact(o, "hashed", "keys that are text, hashed", OUT_COUNT, out_count(hashed));
-    if (*m->row->unread) out_fact(o, "unread", "columns not read", OUT_TEXT, out_text(m->row->unread));
+    source_told_facts(o, &m->row->told, p->lenient);
     if (p->dual) out_fact(o, "dual", "dual buckets", OUT_FLAG, out_flag(true));
     if (p->admit != HD_ADMIT_SCORE) out_fact(o, "admit", "admission", OUT_TEXT, out_text("always"));
     if (p->seed) out_fact(o, "seed", "seed", OUT_PLAIN, out_count(p->seed));

@@ -81,8 +81,7 @@ static void size_facts(out *o, const size_rows *z, const replay_plan *p)
 {
     out_fact(o, "trace", "trace", OUT_TEXT, out_text(z->source.title));
     if (z->distinct) out_fact(o, "distinct", "different keys", OUT_COUNT, out_count(z->distinct));
-    if (z->row->hashed) out_fact(o, "hashed", "keys that are text, hashed", OUT_COUNT, out_count(z->row->hashed));
-    if (*z->row->unread) out_fact(o, "unread", "columns not read", OUT_TEXT, out_text(z->row->unread));
+    source_told_facts(o, &z->row->told, p->lenient);
     table_facts(o, p);
     replay_facts(o, p, z->row);
 }

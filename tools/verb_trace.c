@@ -67,7 +67,6 @@ typedef struct trace_stat {
     uint64_t requests, bytes, footprint; /* footprint: each key's size when it first came */
     uint64_t time_least, time_most;
     uint64_t verb[VERBS];
-    uint64_t skipped;
     hd_request request[TALLY_BATCH];
     uint64_t key[TALLY_BATCH];
     uint8_t outcome[TALLY_BATCH];
@@ -102,7 +101,6 @@ static hd_status stat_read(trace_stat *s, hd_source *source, const char *title, 
         if (want) e = hd_source_next(&w.source, s->request, want, &got);
         if (!e && got) e = stat_batch(s, got);
     }
-    s->skipped = source->skipped;
     watched_end(&w);
     return e;
 }
@@ -166,8 +164,7 @@ static int stat_report(const tool_line *line, const trace_stat *s, const hd_sour
     out_fact(r, "file", "file", OUT_TEXT, out_text(line->word[1]));
     out_fact(r, "format", "format", OUT_TEXT, out_text(line->word[2]));
     out_fact(r, "requests", "requests", OUT_COUNT, out_count(s->requests));
-    if (lenient) out_fact(r, "skipped", "records skipped", OUT_COUNT, out_count(s->skipped));
-    trace_source_facts(r, source, NULL);
+    trace_source_facts(r, source, lenient, NULL);
     for (int i = 0; i < VERBS; i++)
         if (s->verb[i] != s->requests && s->verb[i])
             out_fact(r, verb_name[i], i == HD_READ_MODIFY_WRITE ? "read-modify-writes" : verb_name[i], OUT_COUNT,
@@ -234,8 +231,7 @@ static int verb_convert(const tool_line *line, const trace_options *o)
     out_fact(r, "to", "to", OUT_TEXT, out_text(to));
     out_fact(r, "format", "format", OUT_TEXT, out_text(format));
     out_fact(r, "requests", "requests", OUT_COUNT, out_count(written.requests));
-    if (o->lenient) out_fact(r, "skipped", "records skipped", OUT_COUNT, out_count(source->skipped));
-    trace_source_facts(r, source, &written);
+    trace_source_facts(r, source, o->lenient, &written);
     hd_source_close(source);
     out_fact(r, "time_s", "time", OUT_SECONDS, out_real((double)(progress_now_ns() - begin) * 1e-9));
     return out_close(r, TOOL_OK);
@@ -276,7 +272,7 @@ static int verb_print(const tool_line *line, const trace_options *o)
         for (size_t i = 0; i < got && !e; i++)
             if (++number > o->skip) print_request(r, number, &request[i]);
     }
-    trace_source_facts(r, source, NULL);
+    trace_source_facts(r, source, o->lenient, NULL);
     hd_source_close(source);
     if (!e && number > o->skip) return out_close(r, TOOL_OK);
     out_drop(r);

@@ -10,6 +10,36 @@
 
 #include "base/error.h"
 
+/* Files that hold a trace in a way that is not read, by how they begin. */
+enum { FOREIGN_MOST = 512 };
+static const char *foreign_of(const uint8_t *p, size_t n)
+{
+    static const struct {
+        size_t at, bytes;
+        const char *magic, *what;
+    } foreign[] = {
+        { 257, 5, "ustar", "an archive of tar; unpack it, or pipe it through 'tar -xO'" },
+        { 0, 4, "PK\3\4", "an archive of zip; unpack it, or pipe it through 'unzip -p'" },
+        { 0, 6,
+          "\xfd"
+          "7zXZ",
+          "a file of xz; pipe it through 'xz -dc'" },
+        { 0, 3, "BZh", "a file of bzip2; pipe it through 'bzip2 -dc'" },
+        { 0, 4, "\4\"M\x18", "a file of lz4; pipe it through 'lz4 -dc'" },
+        { 0, 4, "PAR1", "a file of Parquet; write its columns as csv" },
+    };
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (n >= foreign[i].at + foreign[i].bytes && memcmp(p + foreign[i].at, foreign[i].magic, foreign[i].bytes) == 0)
+            return foreign[i].what;
+    return NULL;
+}
+
+hd_status hd_source_foreign(const hd_source *s, hd_status e)
+{
+    if (!s->foreign || s->any || (e != HD_ECORRUPT && e != HD_EINVAL)) return e;
+    return hd_fail(HD_ECORRUPT, "%s: byte 0: %s", hd_stream_path(s->file), s->foreign);
+}
+
 hd_status hd_reader_open(const hd_source_args *a, const char *const *known, size_t bytes, hd_reader **reader)
 {
     void *p = NULL;
@@ -25,7 +55,8 @@ hd_status hd_reader_open(const hd_source_args *a, const char *const *known, size
     const uint8_t *first;
     size_t n = 0;
     e = hd_stream_open(a->seams, a->arg[0], &r->stream);
-    if (!e) e = hd_stream_peek(r->stream, 1, &first, &n);
+    if (!e) e = hd_stream_peek(r->stream, FOREIGN_MOST, &first, &n);
+    if (!e) r->source.foreign = foreign_of(first, n);
     if (!e && n == 0) e = hd_fail(HD_ECORRUPT, "%s: byte 0: the file is empty", a->arg[0]);
     if (e) {
         hd_reader_close(&r->source);
@@ -46,6 +77,7 @@ void hd_reader_close(hd_source *s)
 
 hd_status hd_reader_opened(hd_reader *r, hd_status e, hd_source **s)
 {
+    e = hd_source_foreign(&r->source, e);
     if (e)
         hd_reader_close(&r->source);
     else
@@ -69,8 +101,8 @@ static hd_status fail_cut(const hd_reader *r, uint64_t at, size_t has, size_t re
 
 hd_status hd_reader_whole(const hd_reader *r, size_t record_bytes)
 {
-    uint64_t bytes = hd_stream_file_bytes(r->stream);
-    size_t over = (size_t)(bytes % record_bytes);
+    uint64_t bytes = hd_stream_file_bytes(r->stream), header = hd_stream_offset(r->stream);
+    size_t over = bytes > header ? (size_t)((bytes - header) % record_bytes) : 0; /* a pipe has 0 bytes */
     if (r->lenient || !hd_stream_plain(r->stream) || over == 0) return HD_OK;
     return fail_cut(r, bytes - over, over, record_bytes);
 }
@@ -86,7 +118,36 @@ hd_status hd_reader_records(hd_reader *r, size_t record_bytes, size_t most, cons
     if (*n || bytes == 0) return HD_OK;
     if (!r->lenient) return fail_cut(r, hd_stream_offset(r->stream), bytes, record_bytes);
     r->source.skipped++;
+    r->number++;
     hd_stream_skip(r->stream, bytes);
+    return HD_OK;
+}
+
+void hd_reader_pass(hd_reader *r, const char *why) { ++*(why == HD_DELETE ? &r->source.deletes : &r->source.skipped); }
+
+hd_status hd_reader_take(hd_reader *r, size_t record_bytes, hd_reader_decode *decode, hd_request *to, size_t max,
+                         size_t *got)
+{
+    for (*got = 0; *got < max;) {
+        const uint8_t *p;
+        size_t n;
+        hd_status e = hd_reader_records(r, record_bytes, max - *got, &p, &n);
+        if (e || n == 0) return e;
+        for (size_t i = 0; i < n; i++, p += record_bytes) {
+            const char *why = decode(r, p, &to[*got]);
+            if (why && !r->lenient)
+                return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": request %" PRIu64 ": %s%s",
+                               hd_stream_path(r->stream), hd_stream_offset(r->stream), r->number + 1, why,
+                               why == HD_DELETE ? "; --lenient counts deletes and leaves them out" : "");
+            if (r->lenient) to[*got].next = 0;
+            if (why)
+                hd_reader_pass(r, why);
+            else
+                ++*got;
+            hd_stream_skip(r->stream, record_bytes);
+            r->number++;
+        }
+    }
     return HD_OK;
 }
 

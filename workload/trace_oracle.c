@@ -24,9 +24,6 @@
 
 enum { RECORD = 24, ORACLE_TICK = 1000000000 /* a second */ };
 
-/* No trace has more requests: they would fill 6 PiB. */
-#define NEXT_MOST ((uint64_t)1 << 48)
-
 typedef struct oracle {
     hd_reader reader;
 } oracle;
@@ -35,14 +32,9 @@ typedef struct oracle {
 static size_t decode(const uint8_t *p, size_t n, uint64_t number, hd_request *r)
 {
     for (size_t i = 0; i < n; i++, p += RECORD) {
-        uint64_t next = hd_load64(p + 16);
-        if (next == UINT64_MAX || next == INT64_MAX)
-            next = UINT64_MAX; /* some writers say none with the greatest */
-        else if (next <= number + i + 1 || next > NEXT_MOST)
-            return i;
+        if (!hd_next_access(hd_load64(p + 16), number + i + 1, &r[i].next)) return i;
         r[i].key = hd_load64(p + 4);
         r[i].time = hd_load32(p);
-        r[i].next = (int64_t)next;
         r[i].size = hd_load32(p + 12);
         r[i].verb = HD_READ;
     }

@@ -27,16 +27,6 @@ static hd_status fail_line(const txt *t, const char *how, hd_text line)
                    hd_text_show(line, shown, sizeof shown));
 }
 
-static bool is_name(hd_text line)
-{
-    static const char *const name[] = { "key",       "keys", "id",  "ids",  "obj",    "object", "obj_id",
-                                        "object_id", "item", "url", "uri",  "page",   "block",  "address",
-                                        "addr",      "lba",  "lbn", "name", "request" };
-    for (size_t i = 0; i < sizeof name / sizeof *name; i++)
-        if (line.n == strlen(name[i]) && strncasecmp(line.p, name[i], line.n) == 0) return true;
-    return false;
-}
-
 /* One line of n bytes without its end. A comment or an empty line adds no request. */
 static hd_status line_take(txt *t, hd_text line, hd_request *r, size_t *got)
 {
@@ -47,7 +37,7 @@ static hd_status line_take(txt *t, hd_text line, hd_request *r, size_t *got)
                       : memchr(line.p, '\r', line.n) ? "a CR inside a line; lines end in LF or CR LF"
                                                      : NULL;
     if (!why && line.p[0] == '#') return HD_OK;
-    if (!why && !t->header_said && !t->reader.source.any && t->reader.number == 0 && is_name(line))
+    if (!why && !t->header_said && !t->reader.source.any && t->reader.number == 0 && hd_text_is_name(line))
         why = "it looks like a column's name; say header=1, or header=0 if it is a key";
     if (t->header && t->reader.number == 0) {
         t->header = false;

@@ -130,16 +130,18 @@ static hd_status fail_empty(const hd_source *s)
 {
     char also[64] = "";
     bool kmers = s->row && strcmp(s->row->name, "kmer") == 0;
-    if (s->skipped) snprintf(also, sizeof also, "; %" PRIu64 " bad records were skipped", s->skipped);
+    const uint64_t skipped = s->skipped + s->deletes;
+    if (skipped) snprintf(also, sizeof also, "; %" PRIu64 " bad records were skipped", skipped);
     return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": the file ends without one %s%s", hd_stream_path(s->file),
                    hd_stream_offset(s->file), kmers ? "k-mer" : "request", also);
 }
 
 hd_status hd_source_next(hd_source *s, hd_request *r, size_t max, size_t *got)
 {
+    *got = 0;
     hd_status e = s->next(s, r, max, got);
-    if (e) return e;
     s->any = s->any || *got > 0;
+    if (e) return hd_source_foreign(s, e);
     if (s->any || max == 0 || !s->file) return HD_OK;
     return fail_empty(s);
 }

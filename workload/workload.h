@@ -5,7 +5,7 @@
  * the files in workload_rows:
  *
  *     uniform:400   zipf:0.99,1000000   ycsb:a,1000000   pop:FILE   kmer:FILE,16
- *     oracleGeneral:FILE   csv:FILE,key=2,time=1,delim=;   vscsi:FILE   txt:FILE
+ *     oracleGeneral:FILE   csv:FILE,key=2,time=1,delim=;   vscsi:FILE   txt:FILE   lcs:FILE   msr:FILE
  *
  * Same spec and seed: same requests, on every machine and compiler. Sources stream: memory does
  * not grow with the number of requests or keys.
@@ -29,7 +29,7 @@ typedef struct hd_request {
 
 /* A parsed spec: name:positional,positional,name=value. Built by hd_source_parse or by hand (file
  * names with commas). Pointers are the caller's and must live until hd_source_open returns. */
-enum { HD_SOURCE_ARGS = 8 };
+enum { HD_SOURCE_ARGS = 12 };
 typedef struct hd_source_args {
     const char *name;
     const char *arg[HD_SOURCE_ARGS];
@@ -58,12 +58,16 @@ struct hd_source {
     const hd_source_row *row;
     const hd_seams *seams;
     uint64_t skipped;                 /* bad records passed over (lenient) */
+    uint64_t deletes;                 /* records that delete, passed over (lenient) */
+    uint64_t extra;                   /* requests of a record beyond its first */
     uint64_t keys;                    /* how many different keys there can be; 0: not known */
     uint64_t hashed;                  /* requests whose key is text and was hashed, without hash=1 */
     uint64_t tick;                    /* nanoseconds in one unit of time; 0: the requests have no times */
     bool tick_assumed;                /* nobody said the unit */
     uint64_t cut;                     /* times that had a fraction of the unit */
     const char *unread;               /* names of columns that are not read, "op, ttl"; NULL: there is none */
+    const char *header;               /* the first line, which was taken for a header unasked; NULL: it was not */
+    const char *foreign;              /* how the file begins as one that is not read; NULL: it does not */
     uint64_t bytes_read, bytes_total; /* of the (compressed) file; 0 for generators: for progress */
     struct hd_stream *file;           /* that it reads; NULL for generators */
     bool any;                         /* a request was delivered */
@@ -88,6 +92,8 @@ hd_status hd_source_open_spec(const char *spec, uint64_t seed, hd_source **s);
 /* HD_ECORRUPT at the end of a file that had no request. */
 hd_status hd_source_next(hd_source *s, hd_request *r, size_t max, size_t *got);
 void hd_source_close(hd_source *s); /* NULL is fine */
+/* A reader's error e, or, before its first request of a foreign file, the sentence that says so. */
+hd_status hd_source_foreign(const hd_source *s, hd_status e);
 
 /* How much of its file was read, 0 to 1; -1: that is not known. */
 double hd_source_share(const hd_source *s);

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 _STATUS = {2: "HD_EINVAL", 3: "HD_ECORRUPT", 4: "HD_EIO"}
 _FORMATS = {"oracleGeneral": "oracleGeneral", "csv": "csv", "txt": "txt", "vscsi": "vscsi", "vscsitrace": "vscsi"}
+_FORMATS |= {name: name for name in ("lcs", "twitter", "cachelib", "msr", "mooncake")} | {"jsonl": "mooncake"}
 
 
 def program() -> str:
