@@ -358,6 +358,7 @@ static void t_foreign(void)
             uint8_t file[1021] = { 0 };
             memcpy(file + row[i].at, row[i].magic, row[i].n);
             gives(reader[k], "", file, sizeof file, false, HD_ECORRUPT, row[i].word);
+            gives("csv", ",key=1", file, sizeof file, false, HD_ECORRUPT, row[i].word);
         }
     /* a trace that only begins so is a trace */
     gives("binary", ",format=<4sB,key=2", BYTES("PAR1\7"), false, HD_OK, "7/0/1/r/0");

@@ -2,7 +2,7 @@
 #
 # t_trace_cli.sh - gen, trace convert, trace stat and trace print agree with each other and with awk: each reads what
 # another wrote, in every format and compression. What sim and sweep report of traces: exact caches, sizes, windows,
-# outcomes, seeds, thresholds.
+# outcomes, seeds, thresholds; public formats, headers, and what was left out.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$work" || exit 1
@@ -325,6 +325,99 @@ bad 'a fill by an exact cache'     2 'full:lru'         sweep --load-factors 0.5
 bad 'a fill with seeds'            2 '--seeds'          sweep --load-factors 0.5 --seeds 3
 bad 'an exact cache that is none'  2 'nearest: full:lru' sim keys.txt txt full:lrv 100
 
+# ---- Public formats, and what a report says of its trace -----------------------------------------------------------------
+
+# lcs FILE VERSION REQUESTS: a header.
+zeros() { head -c "$1" /dev/zero; }
+magic() { printf '\360\336\274\232\170\126\064\022'; }
+little() { local v=$1 i; for i in 1 2 3 4 5 6 7 8; do printf "\\$(printf %03o $((v & 255)))"; v=$((v >> 8)); done; }
+lcs_head() { magic; little "$1"; little 1; little "$2"; zeros 8152; magic; }
+# rows FILE FORMAT: what sim says of the trace, without names and times.
+rows() { heddle sim "$1" "$2" full:lru,full:belady,lru,custom 100,300 --csv | sed 's/[^,]*,[^,]*$//'; }
+
+{ lcs_head 1 $requests; cat direct.oracleGeneral; } >direct.lcs
+want=$(rows direct.oracleGeneral oracleGeneral)
+same 'lcs is oracleGeneral with a header' "$(cksum <<<"$want")" "$(rows direct.lcs lcs | cksum)"
+same 'binary, too' "$(cksum <<<"$want")" "$(rows direct.oracleGeneral 'binary,format=<IQIq,time=1,key=2,size=3,next=4' | cksum)"
+heddle sim direct.oracleGeneral 'binary,format=<IQIq,key=2' full:belady 300 --csv >out
+same 'and without next accesses, which are found' "$best" "$(column misses)"
+{ lcs_head 1 $((requests + 1)); cat direct.oracleGeneral; } >fewer.lcs
+bad 'a lost request of lcs' 3 'byte 24: the header says 20001 requests' trace stat fewer.lcs
+heddle trace stat fewer.lcs --lenient --json >out
+same 'it is counted' "$requests 1" "$(fact requests) $(fact skipped)"
+head -c 9000 direct.lcs >cut.lcs
+bad 'a cut lcs' 3 'byte 8984: the last record is cut short' sim cut.lcs lcs lru 100
+
+# The members of a file: each is read, in both codecs, also in other formats.
+half=$((requests / 2))
+for codec in gzip zstd; do
+  command -v $codec >/dev/null || { skip "members of $codec" "$codec is missing"; continue; }
+  { head -n $half keys.txt | $codec -c; : | $codec -c; tail -n +$((half + 1)) keys.txt | $codec -c; } >members.txt
+  same "members of $codec" "$(cksum <keys.txt)" "$(heddle trace convert members.txt txt - txt | cksum)"
+  { $codec -c <direct.lcs | head -c 3000; } >cut.packed
+  bad "a cut member of $codec" 3 'ends too early' trace stat cut.packed lcs
+done
+tar cf keys.tar keys.txt
+bad 'an archive' 3 'an archive of tar' trace stat keys.tar csv,key=1
+bad 'an archive as records' 3 'an archive of tar' sim keys.tar oracleGeneral lru 100
+
+# Twitter, CacheLib, MSR Cambridge, Mooncake: requests, keys and bytes against awk.
+awk -v OFS=, '{ print int(NR / 100), "nz:u:" $1, 6, $1 % 90, 3, (NR % 3 ? "get" : "set"), 0 }' keys.txt >t.twitter
+heddle trace stat t.twitter --json >out
+same 'twitter' "$(awk -F, '{ n++; b += $3 + $4; d += !seen[$2]++; r += $6 == "get" } END { print n, d, b, r, "s" }' t.twitter)" \
+  "$(fact requests) $(fact distinct) $(fact requested_bytes) $(fact read) $(fact time_unit)"
+awk -v OFS=, 'BEGIN { print "op_time,key,key_size,op,op_count,size,ttl" } { print NR, $1, 9, "GET", 1 + NR % 4, $1 % 90, 0 }' keys.txt >t.cachelib
+heddle trace stat t.cachelib --json >out
+same 'cachelib' "$(awk -F, 'NR > 1 { n += $5; b += $5 * ($3 + $6); x += $5 - 1 } END { print n, b, x, "ttl" }' t.cachelib)" \
+  "$(fact requests) $(fact requested_bytes) $(fact extra) $(fact unread)"
+awk -v OFS=, '{ print "128166372003061629", "usr", 0, (NR % 2 ? "Read" : "Write"), $1 % 9973 * 512, 512 * (1 + NR % 40), 9 }' keys.txt >t.msr
+heddle trace stat t.msr --json >out
+same 'msr' "$(awk -F, '{ first = int($5 / 4096); last = int(($5 + $6 - 1) / 4096); n += last - first + 1
+    for (b = first; b <= last; b++) d += !seen[b]++ } END { print n, d, 4096 * n, n - NR, "ns" }' t.msr)" \
+  "$(fact requests) $(fact distinct) $(fact requested_bytes) $(fact extra) $(fact time_unit)"
+heddle trace convert t.msr msr t.oracleGeneral oracleGeneral >out
+same 'its times are those of 2007' 1172163600 "$(heddle trace stat t.oracleGeneral --json | fact time_first /dev/stdin)"
+awk '{ printf "{\"timestamp\": %d, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [%d, %d]}\n", NR, $1 % 9973, NR }' keys.txt >t.jsonl
+heddle trace stat t.jsonl --json >out
+same 'mooncake' "$((2 * requests)) $requests ms" "$(fact requests) $(fact extra) $(fact time_unit)"
+
+# Deletes and bad rows: refused; or counted apart, in the report of each verb that reads traces.
+printf 'key,op,size,op_count,key_size\n1,SET,8,1,1\n1,DELETE,0,1,1\n1,go,8,1,1\n2,GET,8,3,1\n' >odd.cachelib
+bad 'a delete' 3 'line 3, column 2 (op): a delete' sim odd.cachelib cachelib lru 100
+for verb in 'sim odd.cachelib cachelib lru 100' 'sweep odd.cachelib cachelib --sizes 100' 'curve odd.cachelib cachelib -p full:lru --sizes 2' \
+  'trace stat odd.cachelib cachelib' 'trace print odd.cachelib cachelib' 'trace convert odd.cachelib cachelib odd.csv csv'; do
+  # shellcheck disable=SC2086
+  heddle $verb --lenient --json >out
+  same "what is left out: ${verb%% odd*}" '1 1 2' "$(fact skipped) $(fact deletes) $(fact extra)"
+done
+heddle trace convert odd.cachelib cachelib - csv --lenient >odd.csv
+same 'and beside a trace on standard output' '1 1 4' "$(grep -c '1 bad record' err) $(grep -c '1 deletes' err) $(sed 1d odd.csv | wc -l)"
+
+# A header is found, and said; where it may be a key, it is not.
+printf 'key\nalpha\nbeta\nalpha\n' >one.csv
+printf '# timestamp (ms), op type [Put:0, Get:1], object id, object size (byte)\n0,1,A,8371\n103,1,B,31\n159,1,C,3668\n315,1,A,8371\n' >ibm.csv
+printf '\nid,size\n7,10\n8,20\n7,10\n' >two.csv
+for row in 'one.csv 1 3 2' 'ibm.csv 3 4 3' 'two.csv 1 3 2'; do
+  set -- $row
+  heddle trace stat "$1" csv,key="$2" --json >out
+  said=$(sed -n 's/^  "header": "\(.*\)",$/\1/p' out)
+  same "a header of $1" "$3 $4 $(grep -m 1 . "$1")" "$(fact requests) $(fact distinct) $said"
+  for verb in "sim $1 csv,key=$2 full:lru 2" "sweep $1 csv,key=$2 -p full:lru --sizes 2" "curve $1 csv,key=$2 -p full:lru --sizes 2"; do
+    # shellcheck disable=SC2086
+    heddle $verb --json >out
+    same "it is said by ${verb%% *}" 1 "$(grep -c '"header": ' out)"
+  done
+done
+heddle trace convert two.csv csv,key=1 - txt >out
+same 'beside a trace on standard output' 1 "$(grep -c 'line 1 is taken for a header: id,size' err)"
+printf 'alpha,beta\ngamma,delta\n' >may.csv
+bad 'what may be a header' 2 'say header=1, or header=0' sim may.csv csv,key=1 lru 100
+heddle sim two.csv csv,key=1,header=1 full:lru 2 --json >out
+same 'what was said is not said again' 0 "$(grep -c '"header": ' out)"
+printf 'time_ms,key\n2.5e3,1\n2501.5,2\n' >exponents.csv
+heddle trace convert exponents.csv csv exponents.oracleGeneral oracleGeneral --json >out
+same 'times with exponents and fractions' 'ms s false 3' "$(fact time_unit) $(fact time_unit_to) $(fact time_unit_assumed) $(fact times_cut)"
+
 trace=${HEDDLE_DATA:-}/cloudPhysicsIO.oracleGeneral.zst
 if [ -r "$trace" ]; then
   stat "$trace" oracleGeneral
@@ -334,6 +427,8 @@ if [ -r "$trace" ]; then
   heddle trace print "$trace" oracleGeneral --limit 20000 --csv >want
   heddle trace print real.oracleGeneral oracleGeneral --limit 20000 --csv >got
   if [ -s want ] && cmp -s want got; then pass 'a real trace through csv'; else fail 'a real trace through csv' "$(diff want got | head -n 4)"; fi
+  { lcs_head 1 113872; cat real.oracleGeneral; } >real.lcs
+  same 'a real trace as lcs' "$(rows real.oracleGeneral oracleGeneral | cksum)" "$(rows real.lcs lcs | cksum)"
 else
   skip 'a real trace' 'cloudPhysicsIO.oracleGeneral.zst is not in HEDDLE_DATA'
 fi

@@ -122,6 +122,7 @@ hd_source *watched_begin(watched *w, hd_source *from, const char *what, uint64_t
     w->source = *from;
     w->source.next = watched_next;
     w->source.close = watched_close;
+    w->source.foreign = NULL; /* the one below says it */
     w->from = from;
     w->limit = limit;
     progress_begin(&w->line, what, "requests");

@@ -164,8 +164,9 @@ static hd_status header_read(hd_csv *c, const hd_source_args *a)
 /* The first row, and what stands below it in so many rows. */
 enum { BELOW = 64 };
 typedef struct first_row {
-    hd_text key, text;           /* its key, and all of it                                */
-    bool numbers, names, is_key; /* a field begins as a number, is a usual name of a column, is the key's name */
+    hd_text key, text; /* its key, and all of it                                */
+    bool control, numbers, names,
+        is_key; /* a field begins as a number, is a usual name of a column, is the key's name */
     unsigned columns, rows;
     bool text_here[HD_CSV_COLUMNS_MOST + 1], numbers_below[HD_CSV_COLUMNS_MOST + 1];
     bool number_below_key; /* in the second row                                     */
@@ -183,6 +184,7 @@ static void first_take(first_row *f, const hd_csv *c, unsigned column, hd_text t
     const char *key = c->form->name[CSV_KEY];
     const hd_text name = name_of(t);
     const bool number = hd_text_begins_as_number(t);
+    for (size_t i = 0; i < t.n; i++) f->control |= (unsigned char)t.p[i] < ' ' && t.p[i] != '\t';
     f->columns = column;
     f->numbers |= number;
     f->names |= hd_text_is_name(name);
@@ -231,7 +233,7 @@ static hd_status header_find(hd_csv *c)
     first_row f = { .columns = 0 };
     uint64_t number;
     hd_status e = hd_csv_look(c, &w);
-    if (e || w.p == w.end || !first_look(c, &w, &f)) return e;
+    if (e || w.p == w.end || !first_look(c, &w, &f) || f.control) return e;
     const bool own = c->form->header == HD_CSV_OWN_HEADER;
     if (own)
         c->header = f.is_key;

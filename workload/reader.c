@@ -5,6 +5,7 @@
 #include "workload/reader.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -36,8 +37,10 @@ static const char *foreign_of(const uint8_t *p, size_t n)
 
 hd_status hd_source_foreign(const hd_source *s, hd_status e)
 {
-    if (!s->foreign || s->any || (e != HD_ECORRUPT && e != HD_EINVAL)) return e;
-    return hd_fail(HD_ECORRUPT, "%s: byte 0: %s", hd_stream_path(s->file), s->foreign);
+    char why[512];
+    if (!s->foreign || (e != HD_ECORRUPT && e != HD_EINVAL)) return e;
+    snprintf(why, sizeof why, "%s", hd_why());
+    return hd_fail(e, "%s; the file begins as %s", why, s->foreign);
 }
 
 hd_status hd_reader_open(const hd_source_args *a, const char *const *known, size_t bytes, hd_reader **reader)

@@ -92,7 +92,7 @@ hd_status hd_source_open_spec(const char *spec, uint64_t seed, hd_source **s);
 /* HD_ECORRUPT at the end of a file that had no request. */
 hd_status hd_source_next(hd_source *s, hd_request *r, size_t max, size_t *got);
 void hd_source_close(hd_source *s); /* NULL is fine */
-/* A reader's error e, or, before its first request of a foreign file, the sentence that says so. */
+/* A reader's error e; of a file that begins as a foreign one, its sentence says that, too. */
 hd_status hd_source_foreign(const hd_source *s, hd_status e);
 
 /* How much of its file was read, 0 to 1; -1: that is not known. */

@@ -30,15 +30,16 @@ def _cell(value: Any) -> str:
 class Report:
     """A report of the command (doc/output.md): facts about all of it, and rows.
 
-    report[0] is a row, a dict; report["policy"] is a column of all rows, a list; report.facts["trace"] is a fact. `ok`
-    is False if a check of the command did not hold; `said` is what it printed to standard error. `story` is what
-    happened step by step (heddle.story/1), or None; a notebook plays it.
+    report[0] is a row, a dict; report["policy"] is a column of all rows, a list, or, of a report without rows, a fact;
+    report.facts["trace"] is a fact. `ok` is False if a check of the command did not hold; `said` is what it printed to
+    standard error. `story` is what happened step by step (heddle.story/1), or None; a notebook plays it.
     """
 
     def __init__(self, data: dict[str, Any], ok: bool = True, said: str = "") -> None:
         self.schema: str = data["schema"]
         self.facts: dict[str, Any] = {name: value for name, value in data.items() if name not in ("schema", "rows", "story")}
         self.rows: list[dict[str, Any]] = data.get("rows", [])
+        self._has_rows = "rows" in data
         self.story: dict[str, Any] | None = data.get("story")
         self.ok, self.said = ok, said
         self.outcomes: NDArray[numpy.uint8] | bytes | None = None
@@ -53,13 +54,15 @@ class Report:
     if TYPE_CHECKING:
 
         @overload
-        def __getitem__(self, what: str) -> list[Any]: ...
+        def __getitem__(self, what: str) -> Any: ...
         @overload
         def __getitem__(self, what: int) -> dict[str, Any]: ...
         @overload
         def __getitem__(self, what: slice) -> list[dict[str, Any]]: ...
 
     def __getitem__(self, what: str | int | slice) -> Any:
+        if isinstance(what, str) and not self._has_rows:
+            return self.facts[what]
         return [row[what] for row in self.rows] if isinstance(what, str) else self.rows[what]
 
     def _columns(self) -> list[str]:

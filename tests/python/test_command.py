@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -107,6 +108,34 @@ class Traces(unittest.TestCase):
             heddle.write_trace(path, keys, sizes=[1, 2, 3, 4, 5, 6], times=[0, 0, 1, 1, 2, 2])
             stat = heddle.stat(path)
         self.assertEqual(stat.facts["requests"], 6)
+
+    def test_public_formats(self):
+        magic = struct.pack("<Q", 0x123456789ABCDEF0)
+        records = [(7, 5), (8, 9), (7, 5)]
+        lcs = magic + struct.pack("<3Q", 1, 1, 3) + bytes(8152) + magic
+        lcs += b"".join(struct.pack("<IQIq", i, k, s, {0: 3}.get(i, -1)) for i, (k, s) in enumerate(records))
+        files = {
+            "t.lcs": lcs,
+            "t.twitter": b"0,7,1,4,9,get,0\n1,8,1,8,9,set,60\n1,7,1,4,9,gets,0\n",
+            "t.cachelib": b"key,op,size,op_count,key_size\n7,GET,4,1,1\n8,SET,8,1,1\n7,GET,4,1,1\n",
+            "t.msr": b"".join(b"128166372003061629,usr,0,Read,%d,512,9\n" % (4096 * k) for k, _ in records),
+            "t.jsonl": b'{"timestamp": 5, "hash_ids": [7, 8]}\n{"timestamp": 6, "hash_ids": [7]}\n',
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            for name, data in files.items():
+                path = pathlib.Path(folder, name)
+                path.write_bytes(data)
+                stat = heddle.stat(path)
+                self.assertEqual((stat["requests"], stat["distinct"]), (3, 2), name)
+                self.assertEqual(heddle.sim(path, policies="full:belady", sizes=1)["misses"], [2], name)
+                sized = {"t.msr": 3 * 4096, "t.jsonl": 3}.get(name, 19)
+                self.assertEqual(stat["requested_bytes"], sized, name)
+            with self.assertRaises(KeyError):
+                stat["no_such_fact"]
+            form = "binary,format=<IQIq,time=1,key=2,size=3,next=4"
+            path = pathlib.Path(folder, "records")
+            path.write_bytes(lcs[8192:])
+            self.assertEqual(heddle.stat(path, form)["requested_bytes"], 19)
 
     def test_a_number_that_a_trace_cannot_have_is_an_error(self):
         with tempfile.TemporaryDirectory() as folder:
