@@ -28,7 +28,7 @@ first() { local name; for name; do command -v "$name" && return; done; }
 gcc=$(first gcc-12 gcc)
 clang=$(first clang-14 clang)
 core=$(printf 'tests/%s ' t_accept t_accum t_alloc t_allocator t_api t_backend t_calls t_case t_damage t_device t_device_faults t_dictionary t_graph t_grow t_growing t_hash t_hive t_judge_memory t_kernels t_lock_streams \
-  t_lock_word t_locks t_lru t_machine t_misuse t_oracle t_poison t_policies t_random t_reshape t_simt t_small t_snapshot t_tables_hive t_tables_hkv t_threads t_tiers t_trace t_trace_csv t_verdicts t_walk)
+  t_lock_word t_locks t_lru t_machine t_misuse t_oracle t_poison t_policies t_random t_reshape t_simt t_small t_snapshot t_tables_hive t_tables_hkv t_threads t_tiers t_readers t_trace t_trace_csv t_verdicts t_walk)
 programs="TESTS=\$(check_PROGRAMS)"
 memcheck="valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite"
 

@@ -202,6 +202,7 @@ static void t_units(void)
         { BYTES("id,size,x\n7,10,a\n"), ",key=1", 0, false, 0, "x", "id,size,x" },
         { BYTES("id,size,x\n7,10,a\n"), ",key=1,header=1", 0, false, 0, "x", NULL },
         { BYTES("1,2e-1\n"), ",key=1,time=2", 1000000000, true, 1, NULL, NULL },
+        { BYTES("1,2.50\n"), ",key=1,time=2", 1000000000, true, 1, NULL, NULL },
         { BYTES("key,op_count,c\n1,3,2\n"), "", 0, false, 0, "c", NULL },
         { BYTES("at_ms,key\n1.5,2\n"), ",key=2", 0, false, 0, "at_ms", "at_ms,key" },
         { BYTES("1,2\n"), ",key=1", 0, false, 0, NULL, NULL },

@@ -61,9 +61,11 @@ struct hd_csv {
     uint64_t line;                            /* lines read so far                          */
     uint8_t role_of[HD_CSV_COLUMNS_MOST + 1]; /* of a column                                */
     unsigned column[CSV_ROLES];               /* of a role; 0: the trace has none           */
-    unsigned last;                            /* the greatest of them                       */
-    unsigned columns;                         /* of every row; 0: they are not counted      */
-    unsigned seen;                            /* of the last row, if they are counted       */
+    uint8_t role[CSV_ROLES];                  /* (roles): those that have a column */
+    unsigned roles;
+    unsigned last;    /* the greatest of them                       */
+    unsigned columns; /* of every row; 0: they are not counted      */
+    unsigned seen;    /* of the last row, if they are counted       */
     char delim;
     bool header, hash;
     bool header_said;                     /* by the option */

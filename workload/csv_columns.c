@@ -263,7 +263,7 @@ static hd_status roles_set(hd_csv *c)
         if (*role != CSV_NO_ROLE)
             return hd_fail(HD_EINVAL, "%s and %s: both are column %u", c->form->name[*role], c->form->name[i],
                            c->column[i]);
-        *role = (uint8_t)i;
+        *role = c->role[c->roles++] = (uint8_t)i;
         if (c->column[i] > c->last) c->last = c->column[i];
     }
     return HD_OK;

@@ -87,12 +87,12 @@ bool hd_csv_request(hd_csv *c, const hd_text *field, hd_request *r, hd_csv_fault
     bool hashed = false;
     *r = (hd_request){ .size = 1, .verb = HD_READ };
     c->left = c->step = 0;
-    for (unsigned i = 0; i < CSV_ROLES; i++) {
-        if (!c->column[i]) continue;
-        const hd_text t = field[i];
-        const char *why = !t.p ? "missing" : !t.n ? "empty" : field_take(c, (hd_csv_role)i, t, r, &cut, &hashed);
+    for (unsigned i = 0; i < c->roles; i++) {
+        const hd_csv_role role = (hd_csv_role)c->role[i];
+        const hd_text t = field[role];
+        const char *why = !t.p ? "missing" : !t.n ? "empty" : field_take(c, role, t, r, &cut, &hashed);
         if (!why) continue;
-        *f = (hd_csv_fault){ c->column[i], why, t };
+        *f = (hd_csv_fault){ c->column[role], why, t };
         c->left = 0;
         return false;
     }
@@ -102,7 +102,7 @@ bool hd_csv_request(hd_csv *c, const hd_text *field, hd_request *r, hd_csv_fault
         c->left = 0;
         return false;
     }
-    c->more = *r;
+    if (c->left) c->more = *r;
     c->more_cut = cut;
     c->more_hashed = hashed;
     c->reader.source.cut += cut;

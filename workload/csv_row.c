@@ -78,7 +78,7 @@ static const char *row_quoted(hd_csv *c, const char *p, const char *end, hd_text
 
 const char *hd_csv_split(hd_csv *c, const hd_csv_rows *w, const char *p, hd_text *field, hd_csv_fault *f)
 {
-    for (unsigned i = 0; i < CSV_ROLES; i++) field[i] = (hd_text){ NULL, 0 };
+    for (unsigned i = 0; i < c->roles; i++) field[c->role[i]] = (hd_text){ NULL, 0 };
     const char *end = row_plain(c, p, field);
     if (end > w->quote) return row_quoted(c, p, w->end, field, f);
     hd_text row = { p, (size_t)(end - p) - 1 };

@@ -12,16 +12,19 @@ const char HD_VERB_NAMES[] = "read, r, get, gets, get_lease, update, write, w, s
 
 enum { DELETE = HD_READ_MODIFY_WRITE + 1, NO_NUMBER = -1 };
 
-/* The number is libCacheSim's; its 0 is a request of which no verb is known. */
+/* The number is libCacheSim's; its 0 is a request of which no verb is known. The most usual names come first. */
 static const struct {
     const char *name;
     uint32_t verb;
     int number;
 } verbs[] = {
-    { "nop", HD_READ, 0 },
+    { "read", HD_READ, 12 },
     { "get", HD_READ, 1 },
-    { "gets", HD_READ, 2 },
+    { "update", HD_UPDATE, 14 },
+    { "write", HD_UPDATE, 13 },
     { "set", HD_UPDATE, 3 },
+    { "", HD_READ, 0 },
+    { "gets", HD_READ, 2 },
     { "add", HD_INSERT, 4 },
     { "cas", HD_READ_MODIFY_WRITE, 5 },
     { "replace", HD_UPDATE, 6 },
@@ -30,9 +33,6 @@ static const struct {
     { "delete", DELETE, 9 },
     { "incr", HD_READ_MODIFY_WRITE, 10 },
     { "decr", HD_READ_MODIFY_WRITE, 11 },
-    { "read", HD_READ, 12 },
-    { "write", HD_UPDATE, 13 },
-    { "update", HD_UPDATE, 14 },
     { "r", HD_READ, NO_NUMBER },
     { "get_lease", HD_READ, NO_NUMBER },
     { "w", HD_UPDATE, NO_NUMBER },
@@ -44,7 +44,7 @@ static const struct {
     { "remove", DELETE, NO_NUMBER },
     { "erase", DELETE, NO_NUMBER },
 };
-enum { VERBS = sizeof verbs / sizeof *verbs, NUMBERED = 15, NAMED = 1 /* nop is no word of text files */ };
+enum { VERBS = sizeof verbs / sizeof *verbs };
 
 static const char *verb_take(size_t row, uint32_t *verb)
 {
@@ -52,18 +52,23 @@ static const char *verb_take(size_t row, uint32_t *verb)
     return verbs[row].verb == DELETE ? HD_DELETE : NULL;
 }
 
-static bool is_word(hd_text t, const char *word) { return t.n == strlen(word) && strncasecmp(t.p, word, t.n) == 0; }
+static bool is_word(hd_text t, const char *word)
+{
+    return t.n && (*t.p | 0x20) == *word && t.n == strlen(word) && strncasecmp(t.p, word, t.n) == 0;
+}
 
 const char *hd_verb_named(hd_text t, uint32_t *verb)
 {
-    for (size_t i = NAMED; i < VERBS; i++)
+    for (size_t i = 0; i < VERBS; i++)
         if (is_word(t, verbs[i].name)) return verb_take(i, verb);
     return HD_NO_VERB;
 }
 
 const char *hd_verb_numbered(uint64_t number, uint32_t *verb)
 {
-    return number < NUMBERED ? verb_take((size_t)number, verb) : HD_NO_VERB;
+    for (size_t i = 0; number < VERBS && i < VERBS; i++)
+        if (verbs[i].number == (int)number) return verb_take(i, verb);
+    return HD_NO_VERB;
 }
 
 bool hd_text_is_name(hd_text t)
