@@ -410,6 +410,13 @@ for row in 'one.csv 1 3 2' 'ibm.csv 3 4 3' 'two.csv 1 3 2'; do
 done
 heddle trace convert two.csv csv,key=1 - txt >out
 same 'beside a trace on standard output' 1 "$(grep -c 'line 1 is taken for a header: id,size' err)"
+for verb in 'sim two.csv csv,key=1 full:lru 2 --csv' 'sweep two.csv csv,key=1 -p full:lru --sizes 2' 'trace print two.csv csv,key=1 --csv'; do
+  # shellcheck disable=SC2086
+  heddle $verb >out
+  same "beside CSV of ${verb%% two*}" 1 "$(grep -c 'line 1 is taken for a header: id,size' err)"
+done
+heddle sweep odd.cachelib cachelib --sizes 100 --lenient >out
+same 'what is left out, beside CSV' '1 1' "$(grep -c '1 bad record' err) $(grep -c '1 deletes' err)"
 printf 'alpha,beta\ngamma,delta\n' >may.csv
 bad 'what may be a header' 2 'say header=1, or header=0' sim may.csv csv,key=1 lru 100
 heddle sim two.csv csv,key=1,header=1 full:lru 2 --json >out

@@ -80,6 +80,8 @@ void out_row(out *o, const out_value *cell)
     o->rows++;
 }
 
+bool out_drops_facts(const out *o) { return o && o->form == TOOL_CSV && o->columns > 0; }
+
 void out_note(out *o, const char *format, ...)
 {
     if (!o || o->form != TOOL_TEXT) return;

@@ -80,7 +80,9 @@ typedef struct out out;
 out *out_open(tool_form form, const char *schema, const out_column *column, int columns);
 /* key and label must outlive the report; label NULL: not shown in text. */
 void out_fact(out *o, const char *key, const char *label, out_kind kind, out_value v);
-void out_row(out *o, const out_value *cell);                                          /* (columns) */
+void out_row(out *o, const out_value *cell); /* (columns) */
+/* Whether the report's form leaves out its facts: CSV of rows. */
+bool out_drops_facts(const out *o);
 void out_note(out *o, const char *format, ...) __attribute__((format(printf, 2, 3))); /* text only, after all */
 /* One more member of the JSON object, and of nothing else. The report takes the value; NULL: memory was refused. The
  * key must outlive the report. */

@@ -67,8 +67,17 @@ void source_tell(source_told *t, const hd_source *s)
     snprintf(t->header, sizeof t->header, "%s", s->header ? s->header : "");
 }
 
+/* On standard error, where no report can say it. */
+static void told_say(const source_told *t)
+{
+    if (t->skipped) tool_say(TOOL_OK, "%" PRIu64 " bad records were left out", t->skipped);
+    if (t->deletes) tool_say(TOOL_OK, "%" PRIu64 " deletes were left out", t->deletes);
+    if (*t->header) tool_say(TOOL_OK, "line 1 is taken for a header: %s", t->header);
+}
+
 void source_told_facts(out *r, const source_told *t, bool lenient)
 {
+    if (out_drops_facts(r)) told_say(t);
     if (lenient) out_fact(r, "skipped", "bad records, left out", OUT_COUNT, out_count(t->skipped));
     if (t->deletes) out_fact(r, "deletes", "deletes, left out", OUT_COUNT, out_count(t->deletes));
     if (t->extra) out_fact(r, "extra", "requests beyond one a record", OUT_COUNT, out_count(t->extra));
@@ -93,9 +102,9 @@ void trace_source_facts(out *r, const hd_source *s, bool lenient, const hd_trace
 
 void trace_source_says(const hd_source *s, const hd_trace_written *written)
 {
-    if (s->skipped) tool_say(TOOL_OK, "%" PRIu64 " bad records were left out", s->skipped);
-    if (s->deletes) tool_say(TOOL_OK, "%" PRIu64 " deletes were left out", s->deletes);
-    if (s->header) tool_say(TOOL_OK, "line 1 is taken for a header: %s", s->header);
+    source_told told;
+    source_tell(&told, s);
+    told_say(&told);
     if (s->unread) tool_say(TOOL_OK, "columns not read: %s", s->unread);
     if (s->tick_assumed && written->tick) tool_say(TOOL_OK, "the times are taken for seconds; unit= says another unit");
     if (s->cut + written->cut) tool_say(TOOL_OK, "%" PRIu64 " times were cut to whole units", s->cut + written->cut);

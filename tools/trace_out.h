@@ -26,7 +26,8 @@ typedef struct source_told {
     char unread[160], header[160];
 } source_told;
 void source_tell(source_told *t, const hd_source *s);
-/* Its facts; with `lenient` the count of bad records also where it is 0. */
+/* Its facts; with `lenient` the count of bad records also where it is 0. In CSV, which has no facts, a header and what
+ * was left out are said on standard error. */
 void source_told_facts(out *r, const source_told *t, bool lenient);
 
 /* What a report says of the source that was read, and the unit of its times; written: NULL, or what became of them. The
