@@ -348,6 +348,12 @@ same 'it is counted' "$requests 1" "$(fact requests) $(fact skipped)"
 head -c 9000 direct.lcs >cut.lcs
 bad 'a cut lcs' 3 'byte 8984: the last record is cut short' sim cut.lcs lcs lru 100
 
+{ printf abc; cat direct.oracleGeneral; } >behind
+{ head -c 3 >/dev/null; guard "$HEDDLE" trace stat - oracleGeneral --json; } <behind >out 2>err
+same 'records of standard input from where it stands' $requests "$(fact requests)"
+{ head -c 3 >/dev/null; guard "$HEDDLE" trace stat - oracleGeneral --json; } < <(head -c 5000 behind) >out 2>err
+same 'and cut short there' '3 1' "$? $(grep -c 'the last record is cut short' err)"
+
 # The members of a file: each is read, in both codecs, also in other formats.
 half=$((requests / 2))
 for codec in gzip zstd; do

@@ -17,7 +17,6 @@
 
 #include "base/error.h"
 #include "base/thread.h"
-#include "tools/input.h"
 #include "tools/memory.h"
 #include "workload/kmer_range.h"
 #include "workload/stream.h"
@@ -231,8 +230,7 @@ static hd_status threads_start(chunks *c, uint32_t threads)
 static hd_status start(chunks *c, uint32_t threads)
 {
     const hd_source *w = c->whole;
-    bool in_ranges = !c->args.lenient && hd_stream_plain(w->file) &&
-                     strcmp(hd_stream_path(w->file), INPUT_STANDARD) != 0 && w->bytes_total > RANGE_BYTES;
+    bool in_ranges = !c->args.lenient && hd_stream_plain(w->file) && w->bytes_total > RANGE_BYTES;
     c->bytes = w->bytes_total;
     c->ranges = (c->bytes + RANGE_BYTES - 1) / RANGE_BYTES;
     c->marker = hd_kmer_marker(w);

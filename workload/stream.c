@@ -240,7 +240,7 @@ void hd_stream_skip(hd_stream *s, size_t bytes)
 uint64_t hd_stream_offset(const hd_stream *s) { return s->offset; }
 uint64_t hd_stream_file_read(const hd_stream *s) { return s->codec == HD_PLAIN ? s->offset : s->file_read; }
 uint64_t hd_stream_file_bytes(const hd_stream *s) { return s->file_bytes; }
-bool hd_stream_plain(const hd_stream *s) { return s->codec == HD_PLAIN; }
+bool hd_stream_plain(const hd_stream *s) { return s->codec == HD_PLAIN && !s->standard; }
 const char *hd_stream_path(const hd_stream *s) { return s->path; }
 
 /* ---- Opening and closing --------------------------------------------------------------------- */

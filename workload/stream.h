@@ -22,7 +22,8 @@ void hd_stream_skip(hd_stream *s, size_t bytes);   /* take bytes that peek showe
 uint64_t hd_stream_offset(const hd_stream *s);     /* of the next byte, uncompressed */
 uint64_t hd_stream_file_read(const hd_stream *s);  /* bytes of the file consumed so far */
 uint64_t hd_stream_file_bytes(const hd_stream *s); /* the file's size; 0 for a pipe */
-bool hd_stream_plain(const hd_stream *s);          /* not compressed: file_bytes is what it will give */
+/* file_bytes is what it will give: neither compressed, nor standard input, which may begin within a file. */
+bool hd_stream_plain(const hd_stream *s);
 const char *hd_stream_path(const hd_stream *s);
 void hd_stream_close(hd_stream *s);
 
