@@ -178,6 +178,7 @@ struct hd_design {
     const hd_gpu *gpu;
     /* Which kernels run a batch: the variants, whose rows are numbered in their order. A NULL ends them. */
     const hd_variant *const *variants;
+    bool loads; /* `variants` ends in HD_VARIANTS_END: files can add to it (lib/loaded.h) */
     /* NULL when the row can run the batch on such a table; else why not. Of the batch only op, and whether it is mixed,
      * count. */
     const char *(*unsupported)(const hd_variant_row *row, const hd_info *info, const hd_batch *b);

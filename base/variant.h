@@ -55,6 +55,11 @@ typedef struct hd_variant_row {
  * share it, one from HD_SHARED_KERNELS on. */
 enum { HD_SHARED_KERNELS = 256 };
 
+/* What ends an array of variants: a NULL, and before it room for those of files that a program loads (lib/loaded.h). */
+enum { HD_LOADED_MOST = 16 };
+#define HD_VARIANTS_END \
+    NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+
 enum { HD_VARIANT_ROWS = 10 /* and one that ends them, at most */ };
 
 typedef struct hd_variant {
@@ -89,11 +94,14 @@ static inline const char *hd_variant_row_name(const hd_variant *const *all, uint
 }
 
 #ifndef __CUDACC__
-/* A kernel of the host machine by number; NULL: there is none. shared: those from HD_SHARED_KERNELS on, `n` of them. */
-static inline hd_host_text *hd_variant_host_kernel(const hd_variant *const *all, hd_host_text *const *shared,
-                                                   uint32_t n, uint32_t kernel)
+/* A kernel of the host machine by number; NULL: there is none. all: the variants with their entry points; loaded: the
+ * design's, with the same rows, and behind them those of files, which have their entry points. shared: the kernels from
+ * HD_SHARED_KERNELS on, `n` of them. */
+static inline hd_host_text *hd_variant_host_kernel(const hd_variant *const *all, const hd_variant *const *loaded,
+                                                   hd_host_text *const *shared, uint32_t n, uint32_t kernel)
 {
     const hd_variant_row *row = hd_variant_row_numbered(all, kernel);
+    if (!row) row = hd_variant_row_numbered(loaded, kernel);
     if (kernel < HD_SHARED_KERNELS) return row ? row->entry : NULL;
     return kernel - HD_SHARED_KERNELS < n ? shared[kernel - HD_SHARED_KERNELS] : NULL;
 }

@@ -5,6 +5,7 @@
 #include "fuzz/fixture.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "judge/kernels.h"
 #include "judge/space.h"
@@ -18,14 +19,44 @@ simt_machine *fuzz_machine(void)
     return machine;
 }
 
+/* fuzz_kernel_only; NULL: all designs and variants. */
+static const judge_design *only_design;
+static const char *only_variant;
+
+static bool has_variant(const judge_design *d, const char *variant)
+{
+    for (uint32_t k = 0; k < fixture_row_count(d); k++)
+        if (strcmp(fixture_row_name(d, k), variant) == 0) return true;
+    return false;
+}
+
+bool fuzz_kernel_only(const char *variant)
+{
+    for (size_t i = 0; judge_design_at(i); i++)
+        if (has_variant(judge_design_at(i), variant)) {
+            only_design = judge_design_at(i);
+            only_variant = variant;
+            return true;
+        }
+    return false;
+}
+
+static bool row_runs(const judge_design *d, uint32_t row, hd_op op, const hd_case *c)
+{
+    return fixture_runs(d, row, op) && !fixture_unsupported(d, row, c);
+}
+
 uint32_t fuzz_row(feed *f, const judge_design *d, hd_op op, const hd_case *c)
 {
-    uint32_t rows = 0;
-    for (uint32_t k = 0; k < fixture_row_count(d); k++) rows += fixture_runs(d, k, op) && !fixture_unsupported(d, k, c);
+    uint32_t rows = 0, row = 0;
+    for (uint32_t k = 0; k < fixture_row_count(d); k++) {
+        bool runs = row_runs(d, k, op, c);
+        if (runs && only_variant && strcmp(fixture_row_name(d, k), only_variant) == 0) return k;
+        rows += runs;
+    }
     if (!rows) return fixture_row_count(d);
     uint64_t left = feed_below(f, rows);
-    uint32_t row = 0;
-    while (!(fixture_runs(d, row, op) && !fixture_unsupported(d, row, c)) || left--) row++;
+    while (!row_runs(d, row, op, c) || left--) row++;
     return row;
 }
 
@@ -53,8 +84,8 @@ const char *fuzz_policy(const char *text)
 {
     for (size_t i = 0; space_expression_at(i); i++)
         if (strcmp(space_expression_at(i), text) == 0) return space_expression_at(i);
-    uint32_t row = hd_policy_named(text);
-    return row < HD_POLICY_COUNT ? hd_policy_rows[row].name : NULL; /* never: it is one of these */
+    const hd_policy_row *row = hd_policy_row_of(hd_policy_named(text));
+    return row ? row->name : NULL; /* never: it is one of these */
 }
 
 /* Of a case every target has the table, and batches of its own. */
@@ -77,6 +108,7 @@ static const judge_design *design_of(uint64_t byte)
 {
     enum { OTHERS_FROM = 192 };
     uint64_t n = 0;
+    if (only_design) return only_design;
     while (judge_design_at(n + 1)) n++;
     return judge_design_at(n && byte >= OTHERS_FROM ? 1 + byte % n : 0);
 }

@@ -14,6 +14,10 @@ simt_machine *fuzz_machine(void);
 /* Any row that runs the operation on such tables; fixture_row_count(d): none does. */
 uint32_t fuzz_row(feed *f, const judge_design *d, hd_op op, const hd_case *c);
 
+/* From now on tables are of a design that has that variant, which runs what it can; others run the rest. False: no
+ * design has it on the host machine. */
+bool fuzz_kernel_only(const char *variant);
+
 /* That row as a fixture's kernel, or what stands in for it: for tests, which have kernels with faults run every
  * operation that row `row` of d runs. */
 fixture_kernel fuzz_kernel(const judge_design *d, uint32_t row, hd_op op, uint32_t threads, uint32_t blocks);

@@ -338,7 +338,7 @@ static void some_batch(session *s, hd_batch *b)
         b->elem = (hd_elem)((b->elem + 1) % HD_ELEM_COUNT);
     b->holder = 1 + ops / 64;
     if (rule->may_pin && (is_dictionary(&x->c) || ops & 64)) b->holder = 0;
-    b->pred = hd_predicate_rows[more % HD_PREDICATE_COUNT].name;
+    b->pred = hd_predicate_at(more % hd_predicate_count())->name;
     if (rule->predicate) b->pred_arg[0] = feed_number(f), b->pred_arg[1] = feed_number(f);
     if (more & 128) b->value_out = NULL, b->list_value = NULL, b->score_out = NULL;
     if (is_dictionary(&x->c) && b->op == HD_OP_INSERT_OR_ASSIGN && more & 32) mix(x, b, ops);

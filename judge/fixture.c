@@ -144,7 +144,7 @@ static hd_status draw_keys(const fixture *s, const hd_case *c, hd_batch *b, uint
 
 void fixture_draw_predicate(hd_batch *b, hd_rng *g)
 {
-    b->pred = hd_predicate_rows[hd_rng_below(g, HD_PREDICATE_COUNT)].name;
+    b->pred = hd_predicate_at(hd_rng_below(g, hd_predicate_count()))->name;
     b->pred_arg[0] = hd_rng_below(g, 8);
     b->pred_arg[1] = hd_rng_below(g, 16);
 }

@@ -17,13 +17,12 @@ static hd_score_in as_row_has_it(judge_score_in in)
 
 bool judge_borrow_policy(const char *name, uint32_t *row)
 {
-    for (*row = 0; *row < HD_POLICY_COUNT; ++*row)
-        if (strcmp(hd_policy_rows[*row].name, name) == 0) return true;
-    return false;
+    *row = hd_policy_named(name);
+    return *row != HD_POLICY_COUNT;
 }
 
-bool judge_borrow_needs_scores(uint32_t row) { return (hd_policy_rows[row].flags & HD_SCORES_NEEDED) != 0; }
-bool judge_borrow_keeps_order(uint32_t row) { return (hd_policy_rows[row].flags & HD_KEEPS_ORDER) != 0; }
+bool judge_borrow_needs_scores(uint32_t row) { return (hd_policy_row_of(row)->flags & HD_SCORES_NEEDED) != 0; }
+bool judge_borrow_keeps_order(uint32_t row) { return (hd_policy_row_of(row)->flags & HD_KEEPS_ORDER) != 0; }
 uint64_t judge_borrow_new(uint32_t row, judge_score_in in) { return hd_on_insert(row, NULL, as_row_has_it(in)); }
 uint64_t judge_borrow_hit(uint32_t row, uint64_t old, judge_score_in in)
 {
@@ -38,8 +37,6 @@ uint64_t judge_borrow_admission(uint32_t row, judge_score_in in) { return hd_adm
 int judge_borrow_holds(const char *pred, const uint64_t arg[2], uint64_t key, uint64_t score, const uint8_t *value,
                        uint32_t bytes)
 {
-    for (uint32_t p = 0; p < HD_PREDICATE_COUNT; p++)
-        if (strcmp(hd_predicate_rows[p].name, pred) == 0)
-            return hd_predicate_holds(p, key, score, value, bytes, arg[0], arg[1]);
-    return -1;
+    uint32_t p = hd_predicate_named(pred);
+    return p == HD_PREDICATE_COUNT ? -1 : hd_predicate_holds(p, key, score, value, bytes, arg[0], arg[1]);
 }

@@ -52,6 +52,16 @@ static hd_status check_scores(const hd_table *t, const hd_batch *b, const hd_op_
     return HD_OK;
 }
 
+static hd_status check_predicate(const hd_table *t, const hd_batch *b)
+{
+    uint32_t predicate = hd_predicate_named(b->pred);
+    if (predicate == HD_PREDICATE_COUNT) return hd_fail_name("pred", b->pred, HD_PREDICATES);
+    if (predicate >= HD_PREDICATE_LOADED && t->backend->device_arrays)
+        return hd_fail(HD_EINVAL, "pred: '%s' is of a file, and backend %s has none of these", b->pred,
+                       t->info.backend);
+    return HD_OK;
+}
+
 static hd_status check_fields(const hd_table *t, const hd_batch *b, const hd_op_row *row)
 {
     for (size_t i = 0; i < sizeof required / sizeof *required; i++)
@@ -64,9 +74,7 @@ static hd_status check_fields(const hd_table *t, const hd_batch *b, const hd_op_
     if ((row->needs & HD_MAY_PIN) && b->holder && !t->choice.of[0][0][HD_OP_LOCK_KEYS].variant)
         return hd_fail(HD_EINVAL, "%s: holder: %" PRIu64 ", but design %s has no pins", row->name, b->holder,
                        t->info.design);
-    if ((row->needs & HD_NEEDS_PRED) && hd_predicate_named(b->pred) == HD_PREDICATE_COUNT)
-        return hd_fail_name("pred", b->pred, HD_PREDICATES);
-    return HD_OK;
+    return row->needs & HD_NEEDS_PRED ? check_predicate(t, b) : HD_OK;
 }
 
 static hd_status check_accum(const hd_table *t, const hd_batch *b)

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lib/cuda_loaded.h"
 #include "lib/cuda_state.h"
 #include "lib/device_memory.h"
 
@@ -36,10 +37,22 @@ hd_status hd_cuda_wait_anyway(const hd_cuda *c, const char *what, hd_status stat
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
+static hd_status put_launch_of_file(const hd_cuda_stream *o, const hd_cuda_loaded *l, uint32_t kernel, const void *args,
+                                    uint64_t blocks, uint32_t threads)
+{
+    void *each[] = { (void *)(uintptr_t)args };
+    if (!l->launch)
+        return hd_fail(HD_EINVAL, "%s: kernel %s is of a file, which was not compiled for CUDA", o->what, l->name);
+    int code = l->launch(l->variant, kernel - l->first, blocks, threads, each, o->stream);
+    return HD_TOLD(o->c->seam, code, "launch", o->what);
+}
+
 static hd_status put_launch(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
                             uint32_t threads)
 {
     const hd_cuda_stream *o = (const hd_cuda_stream *)self;
+    const hd_cuda_loaded *of_file = hd_cuda_loaded_with(o->c->gpu, kernel);
+    if (of_file) return put_launch_of_file(o, of_file, kernel, args, blocks, threads);
     bool few = blocks <= o->c->device.processors; /* then the time of the launch itself counts */
     hd_launch l = { o->c->gpu, kernel, threads, blocks, args, args_bytes, few ? o->prepared : NULL };
     return HD_CUDA_ASK(o->c, o->what, launch, &l, o->stream);

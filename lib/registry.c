@@ -137,9 +137,8 @@ static bool list_param(size_t i, hd_row *row)
 
 static bool list_predicate(size_t i, hd_row *row)
 {
-    if (i >= HD_PREDICATE_COUNT) return false;
-    const hd_predicate_row *p = &hd_predicate_rows[i];
-    return hd_row_put(row, p->name, p->what, p->args);
+    const hd_predicate_row *p = hd_predicate_at(i);
+    return p && hd_row_put(row, p->name, p->what, p->args);
 }
 
 static bool list_hash(size_t i, hd_row *row)

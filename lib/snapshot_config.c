@@ -25,7 +25,7 @@ static const char *policy_of_file(const hd_design *d, const hd_snapshot_header *
     if (hd_policy_read(text, &use) || strcmp(use.text, text) != 0) return NULL;
     bool expressions = hd_policy_is_expression(text);
     if (expressions != hd_snapshot_has_policy(h)) return NULL;
-    return expressions ? text : hd_policy_rows[use.number].name;
+    return expressions ? text : hd_policy_row_of(use.number)->name;
 }
 
 void hd_snapshot_set_config(hd_config *c, const hd_snapshot_header *h, const char *policy)

@@ -36,8 +36,8 @@ static hd_status resolve_policy(const hd_design *d, const hd_config *c, hd_info 
         hd_status status = c->policy ? hd_policy_read(c->policy, use) : hd_fail(HD_EINVAL, "policy: NULL");
         if (status) return status;
         info->policy_flags = hd_policy_flag_words(use->program.flags);
-        if (use->number != HD_POLICY_EXPRESSION && strcmp(use->text, hd_policy_rows[use->number].name) == 0)
-            info->policy = hd_policy_rows[use->number].name;
+        const hd_policy_row *row = hd_policy_row_of(use->number);
+        if (row && strcmp(use->text, row->name) == 0) info->policy = row->name;
         return HD_OK;
     }
     if (c->policy && strcmp(c->policy, d->policy) == 0) return HD_OK;
@@ -67,6 +67,9 @@ static hd_status describe(const hd_config *c, hd_info *info, const hd_design **d
     *on = hd_backend_named(*design, info->backend);
     if (!*on) return fail_backend(info, row);
     if ((status = resolve_policy(*design, c, info, policy))) return status;
+    if (!(*design)->policy && policy->number >= HD_POLICY_LOADED && (*on)->device_arrays)
+        return hd_fail(HD_EINVAL, "policy: '%s' is of a file, and backend %s has none of these", info->policy,
+                       info->backend);
     if ((status = hd_params_check((*design)->params, info->design, c))) return status;
     info->slots = c->slots;
     info->value_bytes = c->value_bytes;

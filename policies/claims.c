@@ -345,7 +345,8 @@ static uint64_t some_u64(search *s)
     case 1: return UINT64_MAX - more % 4;
     case 2: return (uint64_t)UINT32_MAX - 2 + more % 5;
     case 3:
-        if (s->policy >= HD_POLICY_COUNT) return s->program->constant[more % HD_PROGRAM_CONSTANTS] + more / 64 % 3 - 1;
+        if (s->policy == HD_POLICY_EXPRESSION)
+            return s->program->constant[more % HD_PROGRAM_CONSTANTS] + more / 64 % 3 - 1;
         return more % 100;
     default: return any_u64(s) >> more % 64;
     }

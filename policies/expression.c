@@ -508,11 +508,12 @@ static uint32_t row_with(hd_nodes *all, const uint32_t function[])
 
 static void use_row(uint32_t row, hd_policy_use *use)
 {
-    HD_ASSERT(row < HD_POLICY_COUNT);
+    const hd_policy_row *is = hd_policy_row_of(row);
+    HD_ASSERT(is);
     memset(&use->program, 0, sizeof use->program);
     use->number = row;
-    use->program.flags = hd_policy_rows[row].flags;
-    snprintf(use->text, sizeof use->text, "%s", hd_policy_rows[row].name);
+    use->program.flags = is->flags;
+    snprintf(use->text, sizeof use->text, "%s", is->name);
 }
 
 /* ---- A policy -------------------------------------------------------------------------------- */
@@ -542,9 +543,8 @@ static hd_status use_expressions(const char *text, hd_nodes *all, hd_policy_use 
 bool hd_policy_list(hd_kind kind, size_t i, hd_row *row)
 {
     (void)kind;
-    if (i >= HD_POLICY_COUNT) return false;
-    const hd_policy_row *p = &hd_policy_rows[i];
-    return hd_row_put(row, p->name, p->what, hd_policy_flag_words(p->flags));
+    const hd_policy_row *p = hd_policy_at(i);
+    return p && hd_row_put(row, p->name, p->what, hd_policy_flag_words(p->flags));
 }
 
 hd_status hd_policy_read(const char *text, hd_policy_use *use)

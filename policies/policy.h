@@ -82,13 +82,43 @@ typedef enum hd_policy {
 #undef HD_POLICY
     HD_POLICY_COUNT,
     HD_POLICY_EXPRESSION = HD_POLICY_COUNT, /* the functions are a program's */
-    HD_POLICY_UNKNOWN
+    HD_POLICY_UNKNOWN,
+    HD_POLICY_LOADED /* the first of those that a program loads from files (lib/loaded.h) */
 } hd_policy;
+
+/* A policy of a file, which runs in this process alone: the functions of hd_on_insert and so on. */
+typedef struct hd_loaded_policy {
+    const char *name, *what;
+    uint32_t flags;
+    uint64_t (*on_insert)(hd_score_in in);
+    uint64_t (*on_hit)(uint64_t old, hd_score_in in);
+    uint64_t (*admission)(hd_score_in in);
+    uint64_t (*on_evict)(uint64_t old, hd_score_in in); /* NULL: it spares nothing */
+} hd_loaded_policy;
+
+/* A function (HD_ON_INSERT, ...) of such a policy. */
+#ifdef __CUDACC__
+HD_FN uint64_t hd_loaded_score(uint32_t policy, uint32_t function, uint64_t old, hd_score_in in)
+{
+    return (void)policy, (void)function, (void)old, (void)in, 0;
+}
+#else
+/* Kernel text of files finds it in the program that loads them (simt/host.map). */
+__attribute__((visibility("default"))) uint64_t hd_loaded_score(uint32_t policy, uint32_t function, uint64_t old,
+                                                                hd_score_in in);
+#endif
 
 /* A caller that knows that no table of its has an expression passes NULL: its text then runs no program. */
 HD_FN uint64_t hd_run_program(const hd_program *program, uint32_t function, uint64_t old, hd_score_in in)
 {
     return program ? hd_program_run(program, function, old, in) : 0;
+}
+
+/* Of a policy that is no row: of a file, or of expressions. */
+HD_FN uint64_t hd_run_other(uint32_t policy, const hd_program *program, uint32_t function, uint64_t old, hd_score_in in)
+{
+    if (policy >= HD_POLICY_LOADED) return hd_loaded_score(policy, function, old, in);
+    return hd_run_program(program, function, old, in);
 }
 
 /* The rows that the functions below can be asked for. */
@@ -105,7 +135,7 @@ HD_FN uint64_t hd_on_insert(uint32_t policy, const hd_program *program, hd_score
         return name##_on_insert(in);
 #include "policies/registry.inc"
 #undef HD_POLICY
-    default: return hd_run_program(program, HD_ON_INSERT, 0, in);
+    default: return hd_run_other(policy, program, HD_ON_INSERT, 0, in);
     }
 }
 
@@ -117,7 +147,7 @@ HD_FN uint64_t hd_on_hit(uint32_t policy, const hd_program *program, uint64_t ol
         return name##_on_hit(old, in);
 #include "policies/registry.inc"
 #undef HD_POLICY
-    default: return hd_run_program(program, HD_ON_HIT, old, in);
+    default: return hd_run_other(policy, program, HD_ON_HIT, old, in);
     }
 }
 
@@ -129,7 +159,7 @@ HD_FN uint64_t hd_admission(uint32_t policy, const hd_program *program, hd_score
         return name##_admission(in);
 #include "policies/registry.inc"
 #undef HD_POLICY
-    default: return hd_run_program(program, HD_ADMISSION, 0, in);
+    default: return hd_run_other(policy, program, HD_ADMISSION, 0, in);
     }
 }
 
@@ -148,7 +178,7 @@ HD_FN uint64_t hd_on_evict(uint32_t policy, const hd_program *program, uint64_t 
 #include "policies/registry.inc"
 #undef HD_POLICY_APART
 #undef HD_POLICY
-    default: score = policy < HD_POLICY_COUNT ? old : hd_run_program(program, HD_ON_EVICT, old, in); break;
+    default: score = policy < HD_POLICY_COUNT ? old : hd_run_other(policy, program, HD_ON_EVICT, old, in); break;
     }
     return score < old ? old : score;
 }
@@ -195,10 +225,21 @@ static const hd_policy_row hd_policy_rows[] = {
 #undef HD_POLICY
 };
 
+/* Row i of all, with those of files behind the others; NULL past the last. And that of a number, of a row or a file. */
+const hd_policy_row *hd_policy_at(size_t i);
+const hd_policy_row *hd_policy_row_of(uint32_t number);
+
+/* A policy of a file: HD_EINVAL says why it cannot be added. Its flags are tested. */
+hd_status hd_policy_load(const hd_loaded_policy *p);
+void hd_policy_forget(uint32_t n); /* the last n of them */
+/* Its number; HD_POLICY_COUNT: there is none. */
+uint32_t hd_loaded_policy_named(const char *name);
+
 /* The number of the row of that name; HD_POLICY_COUNT: there is none. */
 static inline uint32_t hd_policy_named(const char *name)
 {
-    return hd_named_row(hd_policy_rows, sizeof *hd_policy_rows, HD_POLICY_COUNT, name);
+    uint32_t row = hd_named_row(hd_policy_rows, sizeof *hd_policy_rows, HD_POLICY_COUNT, name);
+    return row < HD_POLICY_COUNT ? row : hd_loaded_policy_named(name);
 }
 
 #endif

@@ -24,6 +24,7 @@ cases=0 failed=0 words="" tried_at=$EPOCHREALTIME
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 export XDG_STATE_HOME=$work/state # heddle puzzle keeps progress there
+export XDG_CACHE_HOME=$work/cache # heddle --with keeps objects there
 
 pass() { cases=$((cases + 1)); echo "ok $cases - $1"; }
 skip() { cases=$((cases + 1)); echo "ok $cases - $1 # SKIP $2"; }

@@ -228,6 +228,8 @@ if [ -n "$python" ]; then
     described range "$work/sl.heddle"
     described check "$work/t.heddle"
     described fuzz case --runs 20 --seed 2
+    "$HEDDLE" new predicate "$work/odd.h" >/dev/null
+    described compile "$work/odd.h"
   } | none "doc/output.md describes every key of every verb"
   grep -ohE 'heddle\.[a-z.]+/[0-9]+' tools/*.c | sort -u | while read -r schema; do
     grep -qxF "$schema" "$work/schemas" || echo "$schema: no verb above printed it"
@@ -250,6 +252,7 @@ completes() {
 {
   while read -r verb; do completes "$verb" "$HEDDLE" "${verb:0:1}"; done <"$work/verbs"
   completes policies "$HEDDLE" list po
+  completes kernels "$HEDDLE" --with mine.h list ker
   completes --policies= "$HEDDLE" sweep --po
   completes slot_cas_only "$HEDDLE" museum slot_c
   completes publish "$HEDDLE" puzzle pub

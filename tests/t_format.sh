@@ -9,7 +9,7 @@ cd "$top_srcdir" || exit 1
 # The sources of the tree: not what a build made, nor what was put into the tree from elsewhere.
 mapfile -t sources < <(
   for folder in */; do
-    case $folder in shared/ | build*/ | _*/) continue ;; esac # make distcheck builds in _build
+    case $folder in shared/ | dialect/ | build*/ | _*/) continue ;; esac # make distcheck builds in _build
     [ -e "$folder/config.status" ] || find "$folder" -type f \( -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' -o -name '*.inc' \) \
       ! -path 'judge/museum/altered/*' ! -path 'workload/rows.inc' ! -path 'bench/cases.inc' ! -path 'bench/notes.inc' ! -path 'learn/puzzles/texts.inc' ! -path '*/.*'
   done)

@@ -8,6 +8,7 @@
 
 #include "judge/rules.h"
 #include "tools/picture.h"
+#include "tools/with.h"
 
 enum { BAR = 16, SECTOR = 32 };
 
@@ -145,12 +146,13 @@ int all_kernels_verdict(const all_kernels *t)
         /* on a small table: schedules, or what each of the two makes of it */
         char look[512];
         if (r->at_random)
-            snprintf(look, sizeof look, "heddle sched %s.%s.%s policy=%s dual=%d", t->design->name,
+            snprintf(look, sizeof look, "%s sched %s.%s.%s policy=%s dual=%d", with_command(), t->design->name,
                      fixture_op_name(r->op), r->kernel.variant, c.policy, r->dual);
         else
-            snprintf(look, sizeof look, "heddle diff %s ref --case '%s.%s policy=%s dual=%d'", r->kernel.variant,
-                     t->design->name, fixture_op_name(r->op), c.policy, r->dual);
-        return tool_say(TOOL_DIFFERS, "%s; again: heddle run --kernels %s; in small: %s", r->wrong, r->again, look);
+            snprintf(look, sizeof look, "%s diff %s ref --case '%s.%s policy=%s dual=%d'", with_command(),
+                     r->kernel.variant, t->design->name, fixture_op_name(r->op), c.policy, r->dual);
+        return tool_say(TOOL_DIFFERS, "%s; again: %s run --kernels %s; in small: %s", r->wrong, with_command(),
+                        r->again, look);
     }
     return TOOL_OK;
 }

@@ -3,6 +3,7 @@
  * explain.c - how the subjects of `heddle explain` read their words.
  */
 #include "tools/explain.h"
+#include "tools/with.h"
 
 #include <string.h>
 
@@ -36,7 +37,7 @@ int explain_case_word(hd_case *c, const char *word)
 const char *explain_command(const tool_line *line)
 {
     static char text[2048];
-    size_t used = (size_t)snprintf(text, sizeof text, "heddle explain");
+    size_t used = (size_t)snprintf(text, sizeof text, "%s explain", with_command());
     for (int i = 0; i < line->words && used < sizeof text; i++) {
         const char *quote = strpbrk(line->word[i], " ;<>()*&|~?") ? "'" : "";
         used += (size_t)snprintf(text + used, sizeof text - used, " %s%s%s", quote, line->word[i], quote);

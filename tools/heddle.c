@@ -14,6 +14,7 @@
 #include "judge/design.h"
 #include "tools/input.h"
 #include "tools/tool.h"
+#include "tools/with.h"
 #include "workload/workload.h"
 
 /* ---- The verbs ------------------------------------------------------------------------------- */
@@ -48,12 +49,13 @@ void (*argp_program_version_hook)(FILE *, struct argp_state *) = print_version;
 
 static void print_help(FILE *f)
 {
-    fputs("Usage: heddle VERB [ARGUMENT...]\n"
+    fputs("Usage: heddle [--with FILE]... VERB [ARGUMENT...]\n"
           "Hash tables with cache semantics: run them, judge them, measure them.\n\n"
           "Verbs:\n",
           f);
     for (int i = 0; verbs[i]; i++) fprintf(f, "  %-9s %s\n", verbs[i]->name, verbs[i]->what);
-    fputs("\n  --help     print this; heddle VERB --help says all about a verb\n"
+    fputs("\n  --with     add the kernels or predicates of a file (heddle new makes one)\n"
+          "  --help     print this; heddle VERB --help says all about a verb\n"
           "  --version  print the version\n\n"
           "EXAMPLES\n"
           "  heddle run\n"
@@ -118,6 +120,8 @@ int main(int argc, char **argv)
     if (add_own_designs()) return tool_fail(HD_EINVAL);
     on_exit(on_end, NULL);
 
+    int loaded = with_take(&argc, argv);
+    if (loaded >= 0) return returned = true, tool_stopped() ? tool_stop_code() : loaded;
     const char *word = argc > 1 ? argv[1] : "";
     bool help = strcmp(word, "help") == 0;
     bool of_verb = help && argc > 2 && strcmp(argv[2], "help") != 0 && *argv[2] != '-';

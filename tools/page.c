@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tools/save.h"
+#include "tools/with.h"
 
 /* A file that the command carries. */
 typedef struct carried {
@@ -81,7 +82,9 @@ static void add_source(json_t *story, const carried *source)
 
 void page_add_sources(json_t *story)
 {
+    carried own = { NULL, NULL, NULL };
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) add_source(story, &sources[i]);
+    for (size_t i = 0; with_file_at(i, &own.name, &own.text); i++) add_source(story, &own);
 }
 
 /* ---- What is too long ------------------------------------------------------------------------ */

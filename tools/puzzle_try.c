@@ -26,11 +26,12 @@
 #include "base/seam.h"
 #include "simt/raw.h"
 #include "simt/simt.h"
+#include "tools/compiler.h"
 #include "tools/puzzle_story.h"
 #include "tools/save.h"
 #include "tools/tool.h"
 
-enum { PATH_BYTES = 4096, WORDS = 48, ANSWER_BYTES = 256 << 10, COMPILE_SECONDS = 20 };
+enum { PATH_BYTES = 4096, ANSWER_BYTES = 256 << 10, COMPILE_SECONDS = 20 };
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { SLOWER = 10 };
@@ -125,36 +126,6 @@ static json_t *verdict_of(const char *by, const char *idea, const char *detail)
 
 /* ---- The compiler ---------------------------------------------------------------------------- */
 
-/* The words of CC, or cc, in `words`, which is overwritten; the number of them. */
-static int compiler_words(char *words, char **argv)
-{
-    int n = 0;
-    for (char *w = strtok(words, " \t"); w && n < WORDS / 2; w = strtok(NULL, " \t")) argv[n++] = w;
-    return n;
-}
-
-/* Runs a command whose messages go to a file. Its exit code; -1: it cannot be started, or was stopped. */
-static int command_run(char *const *argv, const char *messages)
-{
-    pid_t pid = fork();
-    if (pid < 0) return -1;
-    if (pid == 0) {
-        struct rlimit cpu = { COMPILE_SECONDS, COMPILE_SECONDS };
-        int in = open("/dev/null", O_RDONLY), out = open(messages, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-        setrlimit(RLIMIT_CPU, &cpu);
-        alarm(3 * COMPILE_SECONDS);
-        if (in < 0 || out < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0) _exit(126);
-        execvp(argv[0], argv);
-        _exit(127);
-    }
-    int status;
-    while (waitpid(pid, &status, 0) < 0) {
-        if (errno != EINTR) return -1;
-        if (tool_stopped()) kill(pid, SIGTERM);
-    }
-    return tool_stopped() ? -1 : WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-}
-
 /* Compiles the answer to `object`. instrumented: every C access of it calls a function (simt/raw_hooks.c). */
 static int compile(const attempt *a, char *const *cc, int n, bool instrumented, const char *object,
                    const char *messages)
@@ -165,7 +136,7 @@ static int compile(const attempt *a, char *const *cc, int n, bool instrumented, 
                                 "-c",      "-o",      "-I",
                                 "-include" };
     static char hooks[][24] = { "-fsanitize=thread", "-DHD_RAW" };
-    char *argv[WORDS], header[PATH_BYTES + 32], file[PATH_BYTES + 2];
+    char *argv[COMPILER_WORDS], header[PATH_BYTES + 32], file[PATH_BYTES + 2];
     int k = 0;
     for (; k < n; k++) argv[k] = cc[k];
     for (int i = 0; i < 9; i++) argv[k++] = flags[i];
@@ -183,13 +154,13 @@ static int compile(const attempt *a, char *const *cc, int n, bool instrumented, 
     argv[k++] = (char *)(uintptr_t)object;
     argv[k++] = file;
     argv[k] = NULL;
-    return command_run(argv, messages);
+    return compiler_run(argv, messages, COMPILE_SECONDS);
 }
 
 static int link_shared(char *const *cc, int n, const char *object, const char *shared, const char *messages)
 {
     static char flags[][12] = { "-shared", "-o" };
-    char *argv[WORDS];
+    char *argv[COMPILER_WORDS];
     int k = 0;
     for (; k < n; k++) argv[k] = cc[k];
     argv[k++] = flags[0];
@@ -197,7 +168,7 @@ static int link_shared(char *const *cc, int n, const char *object, const char *s
     argv[k++] = (char *)(uintptr_t)shared;
     argv[k++] = (char *)(uintptr_t)object;
     argv[k] = NULL;
-    return command_run(argv, messages);
+    return compiler_run(argv, messages, COMPILE_SECONDS);
 }
 
 /* What the compiler said: its first error in a sentence, all of it as detail. */
@@ -220,26 +191,12 @@ enum { INSTRUMENTED = true };
 enum { INSTRUMENTED = false };
 #endif
 
-enum { NO_COMPILER = 127 /* as the shell has it */ };
-
-/* What to say of the compiler's exit code; -1: it was stopped. */
-static int compiler_said(int code, const char *name)
-{
-    if (tool_stopped()) return TOOL_STOPPED;
-    if (code == NO_COMPILER)
-        return tool_say(TOOL_SYSTEM,
-                        "there is no C compiler '%s'; install one (Debian: apt install gcc), or name it in the "
-                        "variable CC",
-                        name);
-    return code < 0 ? tool_say(TOOL_SYSTEM, "the compiler '%s' cannot be run", name) : TOOL_OK;
-}
-
 /* Compiles, instrumented if that is possible. */
 static int compile_some_way(const attempt *a, char *const *cc, int n, const char *object, const char *messages)
 {
     char plain[PATH_BYTES + 24];
     int code = INSTRUMENTED ? compile(a, cc, n, true, object, messages) : 1;
-    if (code <= 0 || code == NO_COMPILER) return code;
+    if (code <= 0 || code == COMPILER_NONE) return code;
     snprintf(plain, sizeof plain, "%s/messages.plain", a->folder);
     code = compile(a, cc, n, false, object, plain); /* perhaps it cannot instrument */
     if (!INSTRUMENTED) rename(plain, messages);
@@ -249,17 +206,16 @@ static int compile_some_way(const attempt *a, char *const *cc, int n, const char
 /* The answer as a shared object. *verdict: the compiler objects. */
 static int build(const attempt *a, char *shared, json_t **verdict)
 {
-    char object[PATH_BYTES + 16], messages[PATH_BYTES + 16], *cc[WORDS];
-    const char *given = getenv("CC");
-    char *words = strdup(given && *given ? given : "cc");
+    char object[PATH_BYTES + 16], messages[PATH_BYTES + 16], *cc[COMPILER_WORDS];
+    char *words = compiler_named("CC", "cc");
     snprintf(object, sizeof object, "%s/answer.o", a->folder);
     snprintf(messages, sizeof messages, "%s/messages", a->folder);
     snprintf(shared, PATH_BYTES + 16, "%s/answer.so", a->folder);
     int n = words ? compiler_words(words, cc) : 0;
-    int code = n ? compile_some_way(a, cc, n, object, messages) : NO_COMPILER;
-    if ((code > 0 && code != NO_COMPILER) || (code == 0 && link_shared(cc, n, object, shared, messages)))
+    int code = n ? compile_some_way(a, cc, n, object, messages) : COMPILER_NONE;
+    if ((code > 0 && code != COMPILER_NONE) || (code == 0 && link_shared(cc, n, object, shared, messages)))
         *verdict = not_compiled(messages);
-    int said = compiler_said(code, n ? cc[0] : "cc");
+    int said = compiler_said(code, n ? cc[0] : "cc", "CC");
     free(words);
     return said;
 }

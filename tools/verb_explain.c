@@ -13,6 +13,7 @@
 #include "tools/case_run.h"
 #include "tools/explain.h"
 #include "tools/page.h"
+#include "tools/with.h"
 
 typedef struct explain_options {
     uint64_t threads, blocks;
@@ -108,7 +109,7 @@ static story *story_of(const case_run *x, const explain_options *o, const char *
 {
     char title[TITLE], command[COMMAND], key[32];
     title_of(x, title);
-    snprintf(command, sizeof command, "heddle explain '%s'%s", x->text, o->all ? " --lanes" : "");
+    snprintf(command, sizeof command, "%s explain '%s'%s", with_command(), x->text, o->all ? " --lanes" : "");
     story *st = story_open(title, command);
     const run_told told = { .s = x->s, .m = x->m, .all = true, .apart = o->all, .crash = crash };
     const hd_batch *one = one_item(x);

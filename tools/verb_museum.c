@@ -13,6 +13,7 @@
 #include "tools/beside.h"
 #include "tools/page.h"
 #include "tools/progress.h"
+#include "tools/with.h"
 
 enum { WORDS = 160, LINES = 1024, FIELDS = 16 };
 
@@ -292,8 +293,11 @@ static int run(tool_line *line, int argc, char **argv)
     museum_options o = { .fixtures = 100, .schedules = 60 };
     char program[BESIDE_BYTES], list[] = "list", judge[] = "judges", *list_words[] = { program, list, NULL },
                                 *judge_words[] = { program, judge, NULL };
+    const char *name, *text;
     int code = tool_parse(line, argc, argv, &o);
     if (code >= 0) return code;
+    if (with_file_at(0, &name, &text))
+        return tool_say(TOOL_USAGE, "--with: the museum is a program of its own, to which '%s' adds nothing", name);
     if (!beside_find("heddle-museum", program))
         return tool_say(TOOL_SYSTEM,
                         "the program heddle-museum is not beside this one, nor at %s: a Python package has "

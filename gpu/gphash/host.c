@@ -16,5 +16,5 @@ static hd_host_text *const shared[] = {
 
 hd_host_text *gphash_host_kernel(uint32_t kernel)
 {
-    return hd_variant_host_kernel(variants, shared, GPHASH_KERNELS - HD_SHARED_KERNELS, kernel);
+    return hd_variant_host_kernel(variants, gphash_variants, shared, GPHASH_KERNELS - HD_SHARED_KERNELS, kernel);
 }

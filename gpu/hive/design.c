@@ -11,7 +11,7 @@ const hd_design hd_design_hive = {
     .what = "a dictionary of 32-bit keys and values in one word, two or three candidate buckets, that grows and "
             "shrinks bucket by bucket (Hive)",
     .policy = "none", .params = &hive_params, .usual = hive_usual, .ref = &hive_reference, .gpu = &hive_gpu,
-    .variants = hive_variants, .unsupported = hive_unsupported_row,
+    .variants = hive_variants, .loads = true, .unsupported = hive_unsupported_row,
     .host_kernel = HD_HOST_ENTRY(hive_host_kernel), .owns = true
 };
 /* clang-format on */

@@ -15,5 +15,5 @@ static hd_host_text *const shared[] = {
 
 hd_host_text *hive_host_kernel(uint32_t kernel)
 {
-    return hd_variant_host_kernel(hive_host_variants, shared, HIVE_KERNELS - HD_SHARED_KERNELS, kernel);
+    return hd_variant_host_kernel(hive_host_variants, hive_variants, shared, HIVE_KERNELS - HD_SHARED_KERNELS, kernel);
 }

@@ -12,9 +12,9 @@
 /* The including file defines the name of the array. */
 #undef HIVE_LISTED
 #define HIVE_LISTED(variant) &variant,
-const hd_variant *const HIVE_REGISTRY[] = {
+const hd_variant *HIVE_REGISTRY[] = {
 #include "gpu/hive/registry.inc"
-    NULL,
+    HD_VARIANTS_END
 };
 
 #endif

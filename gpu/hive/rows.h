@@ -12,7 +12,7 @@
 #include "heddle.h"
 
 /* The variants of registry.h; a NULL ends them. */
-extern const hd_variant *const hive_variants[];
+extern const hd_variant *hive_variants[];
 
 /* A kernel of the host machine by number; NULL: there is none. */
 hd_host_text *hive_host_kernel(uint32_t kernel);

@@ -16,5 +16,5 @@ static hd_host_text *const shared[] = {
 
 hd_host_text *hkv_host_kernel(uint32_t kernel)
 {
-    return hd_variant_host_kernel(hkv_host_variants, shared, HKV_KERNELS - HD_SHARED_KERNELS, kernel);
+    return hd_variant_host_kernel(hkv_host_variants, hkv_variants, shared, HKV_KERNELS - HD_SHARED_KERNELS, kernel);
 }

@@ -17,9 +17,9 @@
 /* The including file defines the name of the array. */
 #undef HKV_LISTED
 #define HKV_LISTED(variant) &variant,
-const hd_variant *const HKV_REGISTRY[] = {
+const hd_variant *HKV_REGISTRY[] = {
 #include "gpu/hkv/registry.inc"
-    NULL,
+    HD_VARIANTS_END
 };
 
 #endif

@@ -15,7 +15,7 @@
 #include "policies/policy.h"
 
 /* The variants of registry.h; a NULL ends them. */
-extern const hd_variant *const hkv_variants[];
+extern const hd_variant *hkv_variants[];
 
 /* A kernel of the host machine by number; NULL: there is none. */
 hd_host_text *hkv_host_kernel(uint32_t kernel);

@@ -18,5 +18,5 @@ static hd_host_text *const shared[] = {
 
 hd_host_text *ovs_host_kernel(uint32_t kernel)
 {
-    return hd_variant_host_kernel(ovs_host_variants, shared, OVS_KERNELS - HD_SHARED_KERNELS, kernel);
+    return hd_variant_host_kernel(ovs_host_variants, ovs_variants, shared, OVS_KERNELS - HD_SHARED_KERNELS, kernel);
 }

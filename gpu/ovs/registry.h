@@ -11,9 +11,9 @@
 /* The including file defines the name of the array. */
 #undef OVS_LISTED
 #define OVS_LISTED(variant) &variant,
-const hd_variant *const OVS_REGISTRY[] = {
+const hd_variant *OVS_REGISTRY[] = {
 #include "gpu/ovs/registry.inc"
-    NULL,
+    HD_VARIANTS_END
 };
 
 #endif

@@ -13,7 +13,7 @@
 extern const hd_gpu ovs_gpu;
 
 /* The variants of registry.h; a NULL ends them. */
-extern const hd_variant *const ovs_variants[];
+extern const hd_variant *ovs_variants[];
 
 /* hd_design.select: batches of more items than this are sorted, if the table may have far segments. */
 enum { OVS_FEW_ITEMS = 4096 };

@@ -15,5 +15,5 @@ static hd_host_text *const shared[] = {
 
 hd_host_text *sl_host_kernel(uint32_t kernel)
 {
-    return hd_variant_host_kernel(variants, shared, SL_KERNELS - HD_SHARED_KERNELS, kernel);
+    return hd_variant_host_kernel(variants, sl_variants, shared, SL_KERNELS - HD_SHARED_KERNELS, kernel);
 }

@@ -20,8 +20,14 @@ _heddle() {
   fi
   COMPREPLY=()
 
+  # Files in front of the verb.
+  while [ "${words[1]}" = --with ] && [ "$cword" -gt 1 ]; do
+    if [ "$cword" = 2 ]; then compopt -o default; return; fi
+    words=("${words[0]}" "${words[@]:3}") cword=$((cword - 2))
+  done
+
   if [ "$cword" = 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "$("$heddle" --help 2>/dev/null | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p') help --help --version" -- "$cur")
+    mapfile -t COMPREPLY < <(compgen -W "$("$heddle" --help 2>/dev/null | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p') help --with --help --version" -- "$cur")
     return
   fi
   verb=${words[1]}
@@ -39,6 +45,7 @@ _heddle() {
   case $prev in
   --policies | -p) _heddle_item "$(_heddle_names "$heddle" policies; _heddle_names "$heddle" baselines)"; compopt -o nospace; return ;;
   --backend) mapfile -t COMPREPLY < <(compgen -W "$(_heddle_names "$heddle" backends)" -- "$cur"); return ;;
+  --kernel) mapfile -t COMPREPLY < <(compgen -W "$(_heddle_names "$heddle" kernels | sort -u)" -- "$cur"); return ;;
   --by) mapfile -t COMPREPLY < <(compgen -W 'file record' -- "$cur"); return ;;
   --admit) mapfile -t COMPREPLY < <(compgen -W 'score always' -- "$cur"); return ;;
   --score) mapfile -t COMPREPLY < <(compgen -W 'next size time' -- "$cur"); return ;;
@@ -49,6 +56,7 @@ _heddle() {
   help:0) mapfile -t COMPREPLY < <(compgen -W "$("$heddle" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')" -- "$cur") ;;
   list:0) mapfile -t COMPREPLY < <(compgen -W "$("$heddle" list --csv 2>/dev/null | sed '1d; s/,.*//' | sort -u)" -- "$cur") ;;
   fuzz:0) mapfile -t COMPREPLY < <(compgen -W "$(_heddle_names "$heddle" targets)" -- "$cur") ;;
+  new:0) mapfile -t COMPREPLY < <(compgen -W 'kernel policy predicate' -- "$cur") ;;
   museum:*) mapfile -t COMPREPLY < <(compgen -W "$("$heddle" museum --list --csv 2>/dev/null | sed '1d; s/,.*//' | sort -u)" -- "$cur") ;;
   puzzle:0) mapfile -t COMPREPLY < <(compgen -W "$("$heddle" puzzle --csv 2>/dev/null | sed 1d | cut -d, -f2)" -- "$cur") ;;
   trace:0) mapfile -t COMPREPLY < <(compgen -W 'stat convert print' -- "$cur") ;;

@@ -15,5 +15,5 @@ static hd_host_text *const shared[] = {
 
 hd_host_text *gfsl_host_kernel(uint32_t kernel)
 {
-    return hd_variant_host_kernel(variants, shared, GFSL_KERNELS - HD_SHARED_KERNELS, kernel);
+    return hd_variant_host_kernel(variants, gfsl_variants, shared, GFSL_KERNELS - HD_SHARED_KERNELS, kernel);
 }
