@@ -30,13 +30,28 @@ static hd_status read_whole(const char *path, fuzz_input *in)
     return HD_OK;
 }
 
-hd_status fuzz_corpus_add(fuzz_corpus *c, const char *path)
+static hd_status read_hex(const char *hex, fuzz_input *in)
 {
-    const char *slash = strrchr(path, '/');
-    fuzz_input in = { strdup(slash ? slash + 1 : path), NULL, 0 };
+    size_t n = strlen(hex) / 2;
+    if (strlen(hex) % 2 || strspn(hex, "0123456789abcdef") != 2 * n || n > INPUT_MOST)
+        return hd_fail(HD_EINVAL, "hex:%.40s: it has no pairs of the digits 0 to f", hex);
+    in->bytes = (uint8_t *)malloc(n ? n : 1);
+    if (!in->bytes) return hd_fail(HD_ENOMEM, "hex: no memory for it");
+    for (in->n = 0; in->n < n; in->n++) {
+        const char pair[3] = { hex[2 * in->n], hex[2 * in->n + 1], 0 };
+        in->bytes[in->n] = (uint8_t)strtoul(pair, NULL, 16);
+    }
+    return HD_OK;
+}
+
+/* One more input, of that name, as `read` reads `from`. */
+static hd_status add(fuzz_corpus *c, const char *name, hd_status (*read)(const char *from, fuzz_input *in),
+                     const char *from)
+{
+    fuzz_input in = { strdup(name), NULL, 0 };
     fuzz_input *more = (fuzz_input *)realloc(c->input, (c->n + 1) * sizeof *more);
     if (more) c->input = more;
-    hd_status s = more && in.name ? read_whole(path, &in) : hd_fail(HD_ENOMEM, "%s: no memory for it", path);
+    hd_status s = more && in.name ? read(from, &in) : hd_fail(HD_ENOMEM, "%s: no memory for it", name);
     if (!s) {
         c->input[c->n++] = in;
         return HD_OK;
@@ -45,6 +60,14 @@ hd_status fuzz_corpus_add(fuzz_corpus *c, const char *path)
     free(in.bytes);
     return s;
 }
+
+hd_status fuzz_corpus_add(fuzz_corpus *c, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return add(c, slash ? slash + 1 : path, read_whole, path);
+}
+
+hd_status fuzz_corpus_add_hex(fuzz_corpus *c, const char *hex) { return add(c, "hex", read_hex, hex); }
 
 static int by_name(const void *a, const void *b)
 {

@@ -24,6 +24,8 @@ hd_status fuzz_corpus_open(const char *folder, fuzz_corpus *c);
 /* A folder, or a file, more. When it fails, a folder leaves nothing. */
 hd_status fuzz_corpus_add_folder(fuzz_corpus *c, const char *folder);
 hd_status fuzz_corpus_add(fuzz_corpus *c, const char *path);
+/* Bytes that a text has in hexadecimal; HD_EINVAL: it is none. */
+hd_status fuzz_corpus_add_hex(fuzz_corpus *c, const char *hex);
 void fuzz_corpus_close(fuzz_corpus *c);
 
 /* Writes a whole file; HD_EIO. */

@@ -28,6 +28,10 @@ const fuzz_target *fuzz_target_find(const char *name); /* NULL: there is none */
 /* The sentence of a run that went wrong; returns it. */
 const char *fuzz_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* How commands begin that a target prints: "heddle", until a caller says more. */
+const char *fuzz_command(void);
+void fuzz_command_is(const char *begin);
+
 /* Text made piece by piece, for tell: as snprintf, never beyond its room, always ending in NUL. */
 typedef struct fuzz_text {
     char *p;

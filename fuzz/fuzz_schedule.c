@@ -129,9 +129,9 @@ static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
     simt_schedule_print(x.schedule, x.n, schedule, sizeof schedule);
     while (place[where].at != x.config.preempt) where++;
     fuzz_put(&t,
-             "heddle sched '%s' --unit %s --preempt %s%s --threads %d --blocks %d --strategy search --bound %d "
+             "%s sched '%s' --unit %s --preempt %s%s --threads %d --blocks %d --strategy search --bound %d "
              "--replay '%s'",
-             printed, x.config.unit == SIMT_BY_WARP ? "warp" : "lane", place[where].name,
+             fuzz_command(), printed, x.config.unit == SIMT_BY_WARP ? "warp" : "lane", place[where].name,
              x.config.weak ? " --weak" : "", THREADS, BLOCKS, BOUND, schedule);
     return t.used;
 }

@@ -20,6 +20,11 @@ const char *fuzz_say(const char *format, ...)
     return sentence;
 }
 
+static const char *command = "heddle";
+
+const char *fuzz_command(void) { return command; }
+void fuzz_command_is(const char *begin) { command = begin; }
+
 fuzz_text fuzz_text_in(char *p, size_t room)
 {
     fuzz_text t = { p, room, 0 };

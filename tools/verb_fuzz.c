@@ -12,8 +12,14 @@
 #include <xxhash.h>
 
 #include "fuzz/driver.h"
+#include "fuzz/fixture.h"
+#include "tools/annotation.h"
+#include "tools/junit.h"
 #include "tools/output.h"
 #include "tools/progress.h"
+#include "tools/with.h"
+
+#define HEX "hex:" /* of a word that is an input */
 
 enum { TARGETS_MOST = 32, USUAL_SECONDS = 5, SHOWN = 4096, PATH = 4096 };
 
@@ -21,7 +27,7 @@ typedef struct fuzz_options {
     uint64_t seconds; /* 0: not given          */
     uint64_t runs;    /* UINT64_MAX: not given */
     uint64_t seed;
-    const char *corpus, *output;
+    const char *corpus, *output, *kernel, *junit;
 } fuzz_options;
 
 static const tool_option option[] = {
@@ -32,6 +38,9 @@ static const tool_option option[] = {
     { "seed", 's', "N", "of the inputs (1)", TOOL_RANGE(fuzz_options, seed, 0, UINT64_MAX) },
     { "corpus", 'c', "DIR", "inputs to begin with: its files, or, without TARGET, those of DIR/TARGET",
       TOOL_FIELD(fuzz_options, corpus) },
+    { "kernel", 'k', "NAME", "a variant, which then runs what it can, in the targets kernels and schedule",
+      TOOL_FIELD(fuzz_options, kernel) },
+    JUNIT_OPTION(fuzz_options),
     { "output", 'o', "FILE", "where to keep what is found (fuzz-TARGET-HASH)", TOOL_FIELD(fuzz_options, output) },
     { .name = NULL },
 };
@@ -69,6 +78,20 @@ static int unknown_target(const char *name)
                     tool_nearest(name, names));
 }
 
+static bool runs_kernels(const fuzz_target *t)
+{
+    return strcmp(t->name, "kernels") == 0 || strcmp(t->name, "schedule") == 0;
+}
+
+static int take_kernel(const fuzz_options *o, const fuzz_target *only)
+{
+    if (only && !runs_kernels(only))
+        return tool_say(TOOL_USAGE, "--kernel: target %s runs no kernels; kernels and schedule do", only->name);
+    if (fuzz_kernel_only(o->kernel)) return TOOL_OK;
+    return tool_say(TOOL_USAGE, "--kernel: there is no '%.60s' on the host machine; heddle list kernels has all",
+                    o->kernel);
+}
+
 /* An error to tell, or -1: go on. */
 static int go_on(hd_status s) { return s ? tool_fail(s) : -1; }
 
@@ -77,11 +100,13 @@ static int take_files(turn *x, const tool_line *line, const fuzz_options *o)
 {
     hd_status s = HD_OK;
     for (int i = 1; i < line->words && !s; i++) {
-        if (tool_file("FILE", line->word[i])) return TOOL_USAGE;
-        s = fuzz_corpus_add(&x->corpus, line->word[i]);
+        const char *word = line->word[i];
+        bool hex = strncmp(word, HEX, strlen(HEX)) == 0;
+        if (!hex && (tool_file("FILE", word) || tool_apart("--output", o->output, word) ||
+                     tool_apart("--junit", o->junit, word)))
+            return TOOL_USAGE;
+        s = hex ? fuzz_corpus_add_hex(&x->corpus, word + strlen(HEX)) : fuzz_corpus_add(&x->corpus, word);
     }
-    for (int i = 1; i < line->words && !s; i++)
-        if (tool_apart("--output", o->output, line->word[i])) return TOOL_USAGE;
     return go_on(s);
 }
 
@@ -166,7 +191,31 @@ static const out_column column[] = {
     { "tries", NULL, OUT_COUNT },      { "file", NULL, OUT_TEXT },
 };
 
-static void report(out *r, const turn *x)
+/* The command that runs the input again: without its file, where it is short. */
+static void command_of(const turn *x, const fuzz_options *o, char command[SHOWN])
+{
+    enum { SHORT = 512 };
+    const fuzz_find *f = &x->h.found;
+    int n = snprintf(command, SHOWN, "%s fuzz %s%s%s ", with_command(), x->h.target->name,
+                     o->kernel ? " --kernel " : "", o->kernel ? o->kernel : "");
+    if (f->n <= SHORT) n += snprintf(command + n, SHOWN - (size_t)n, HEX);
+    for (size_t i = 0; f->n <= SHORT && i < f->n; i++)
+        n += snprintf(command + n, SHOWN - (size_t)n, "%02x", f->bytes[i]);
+    if (f->n > SHORT) snprintf(command + n, SHOWN - (size_t)n, "%s", x->path);
+}
+
+/* What was checked, for machines. */
+static void checked(junit *j, const turn *x, const char *command)
+{
+    char more[2 * SHOWN + 2 * FUZZ_WHY], name[128];
+    const fuzz_find *f = &x->h.found;
+    snprintf(name, sizeof name, "%.60s: %" PRIu64 " inputs", x->h.target->name, x->h.executions);
+    snprintf(more, sizeof more, "%s\n%s\nagain: %s", f->wrong ? f->why : "", x->means, command);
+    junit_check(j, "heddle fuzz", name, x->h.seconds, f->wrong ? f->why : NULL, more);
+    if (f->wrong) annotation_of_check(f->why, f->why);
+}
+
+static void report(out *r, const turn *x, const char *command)
 {
     const fuzz_find *f = &x->h.found;
     bool w = f->wrong;
@@ -178,22 +227,27 @@ static void report(out *r, const turn *x)
                                     w ? out_count(f->n) : out_none(), w ? out_count(f->n_before) : out_none(),
                                     w ? out_count(f->tries) : out_none(), w ? out_text(x->path) : out_none() });
     if (w)
-        out_note(r,
-                 "\n%s: %s\n%s\n%zu bytes of %zu are left after %" PRIu64 " tries, in %s; again: heddle fuzz %s %s\n",
-                 x->h.target->name, f->why, x->means, f->n, f->n_before, f->tries, x->path, x->h.target->name, x->path);
+        out_note(r, "\n%s: %s\n%s\n%zu bytes of %zu are left after %" PRIu64 " tries, in %s; again: %s\n",
+                 x->h.target->name, f->why, x->means, f->n, f->n_before, f->tries, x->path, command);
 }
 
 /* The targets one after the other, or `only` one; the worst code. */
-static int run_turns(out *r, turn *x, const tool_line *line, const fuzz_options *o, const fuzz_target *only)
+static int run_turns(out *r, junit *j, turn *x, const tool_line *line, const fuzz_options *o, const fuzz_target *only)
 {
+    char command[SHOWN];
     int worst = TOOL_OK;
     for (size_t i = 0; !tool_stopped() && worst <= TOOL_DIFFERS; i++) {
         const fuzz_target *t = only ? only : fuzz_target_at(i);
         if (!t || (only && i > 0)) break;
+        if (o->kernel && !runs_kernels(t)) continue;
         memset(x, 0, sizeof *x);
         x->h.target = t;
         int code = run_turn(x, line, o, !only);
-        if (code <= TOOL_DIFFERS) report(r, x);
+        if (code <= TOOL_DIFFERS) {
+            command_of(x, o, command);
+            report(r, x, command);
+            checked(j, x, command);
+        }
         if (code > worst) worst = code;
         fuzz_hunt_close(&x->h);
         fuzz_corpus_close(&x->corpus);
@@ -209,12 +263,17 @@ static int run(tool_line *line, int argc, char **argv)
     const fuzz_target *only = line->words ? fuzz_target_find(line->word[0]) : NULL;
     if (line->words && !only) return unknown_target(line->word[0]);
     if (o.output && !only) return tool_say(TOOL_USAGE, "--output takes one TARGET");
+    if (o.kernel && (code = take_kernel(&o, only)) != TOOL_OK) return code;
+    fuzz_command_is(with_command());
+    junit *checks;
+    code = junit_open(o.junit, &checks);
+    if (code) return code;
     turn *x = (turn *)malloc(sizeof *x);
     if (!x) return tool_say(TOOL_SYSTEM, "memory was refused");
 
     out *r = out_open(line->form, "heddle.fuzz/1", column, sizeof column / sizeof *column);
     out_fact(r, "seed", "seed", OUT_PLAIN, out_count(o.seed));
-    int worst = run_turns(r, x, line, &o, only);
+    int worst = junit_close(checks, run_turns(r, checks, x, line, &o, only));
     free(x);
     if (worst <= TOOL_DIFFERS) return out_close(r, worst);
     out_drop(r);
@@ -226,7 +285,7 @@ static const char doc[] =
     "knows no buckets, GPU kernels on the host machine and their schedules against the reference, calls of the "
     "library against its header, parsers and readers against themselves. TARGET is a row of `heddle list "
     "targets`; without it all take their turn. A FILE is an input: it is run first, and alone unless --time or "
-    "--runs asks for more.\n\n"
+    "--runs asks for more; a word hex:0a1b... is one, too.\n\n"
     "Each input is run in a process that may crash or hang. The first that goes wrong ends its target's turn: it "
     "is made as small as it goes, told in words, and kept in a file that TARGET FILE runs again. Exit code 1: "
     "something was found.\n\n"
@@ -235,7 +294,9 @@ static const char doc[] =
     "  heddle fuzz table --time 1\n"
     "  heddle fuzz --runs 50 --seed 7\n"
     "  printf 'policy=lruu' > text\n"
-    "  heddle fuzz case text\n";
+    "  heddle fuzz case text\n"
+    "  heddle fuzz --kernel warp --runs 200 --junit fuzz.xml\n"
+    "  heddle fuzz kernels hex:00010203 --kernel warp\n";
 
 const tool_verb verb_fuzz = {
     "fuzz", "[TARGET [FILE...]]", "look for inputs that go wrong, and make them small", doc, 0, 1024, option, NULL, run

@@ -11,12 +11,15 @@
 #include "judge/oracle.h"
 #include "judge/run.h"
 #include "judge/all_kernels.h"
+#include "tools/annotation.h"
 #include "tools/input.h"
+#include "tools/junit.h"
 #include "tools/output.h"
 #include "tools/picture.h"
 #include "tools/plot.h"
 #include "tools/progress.h"
 #include "tools/all_kernels_report.h"
+#include "tools/with.h"
 
 /* Four Mi requests for four Mi keys, a few of which are wanted far more often than the rest, from a table
  * with room for one key in sixteen: it fills early and evicts from then on. One thread, so that the figure
@@ -30,7 +33,7 @@ enum { CASE_BYTES = 1024, BAR = 32, KEY_PLOT = 0x100 };
 
 typedef struct run_options {
     bool judge, kernels;
-    const char *plot;
+    const char *plot, *junit;
 } run_options;
 
 static const tool_option option[] = {
@@ -41,6 +44,7 @@ static const tool_option option[] = {
       TOOL_FIELD(run_options, kernels) },
     { "plot", KEY_PLOT, "FILE", "draw the outcomes and the hit rate over time, or the kernels' sectors, as SVG",
       TOOL_FIELD(run_options, plot) },
+    JUNIT_OPTION(run_options),
     { .name = NULL },
 };
 
@@ -193,15 +197,16 @@ static void hints(out *o, const hd_case *c)
     hd_case_print(&next, fewer, sizeof fewer);
     if (c->judge && !has_scores(c->policy) && !judge_design_named(c->design)) return;
     out_note(o, "\nTry next\n");
-    if (has_scores(c->policy)) out_note(o, "  the same requests, another policy:\n    heddle run %s\n", other);
-    if (!c->judge)
-        out_note(o, "  does an independent map agree with every answer?\n    heddle run --judge %s%s%s\n", quote, fewer,
-                 quote);
     if (has_scores(c->policy))
-        out_note(o, "  how much would a larger table help?\n    heddle sweep %s --table\n", c->keys);
+        out_note(o, "  the same requests, another policy:\n    %s run %s\n", with_command(), other);
+    if (!c->judge)
+        out_note(o, "  does an independent map agree with every answer?\n    %s run --judge %s%s%s\n", with_command(),
+                 quote, fewer, quote);
+    if (has_scores(c->policy))
+        out_note(o, "  how much would a larger table help?\n    %s sweep %s --table\n", with_command(), c->keys);
     else if (judge_design_named(c->design))
-        out_note(o, "  what do the GPU's kernels make of these requests?\n    heddle run --kernels %s%s%s\n", quote,
-                 fewer, quote);
+        out_note(o, "  what do the GPU's kernels make of these requests?\n    %s run --kernels %s%s%s\n",
+                 with_command(), quote, fewer, quote);
 }
 
 static out *report(const tool_line *line, const hd_case *c, const char *text, const hd_run_report *r)
@@ -289,7 +294,12 @@ static int read_case(const tool_line *line, const run_options *opt, hd_case *c, 
     if (s) return tool_fail(s);
     if (opt->plot && (plot_file("--plot", opt->plot) || tool_apart_words("--plot", opt->plot, line))) return TOOL_USAGE;
     if (c->batches == 0) return tool_say(TOOL_USAGE, "batch: 0 batches run nothing");
+    if (opt->junit && (tool_apart_words("--junit", opt->junit, line) ||
+                       tool_apart_outputs("--junit", opt->junit, "--plot", opt->plot)))
+        return TOOL_USAGE;
     if (opt->judge) c->judge = true;
+    if (opt->junit && (!c->judge || opt->kernels))
+        return tool_say(TOOL_USAGE, "--junit: it tells what --judge checked, and --judge is not there");
     hd_case_print(c, text, CASE_BYTES);
     hd_config config = hd_case_config(c);
     return tool_fits("capacity", config.capacity, config.value_bytes);
@@ -309,13 +319,19 @@ static int run(tool_line *line, int argc, char **argv)
     if (opt.kernels) return kernels_alone(line, &c, text, opt.plot);
 
     hd_run_report r;
-    code = run_case(&c, &r);
+    junit *checks;
+    code = junit_open(opt.junit, &checks);
     if (code) return code;
+    code = run_case(&c, &r);
+    if (code) return junit_close(checks, code);
+    junit_check(checks, "heddle run", text, r.seconds, *r.wrong ? r.wrong : NULL, NULL);
     out *o = report(line, &c, text, &r);
     bool tour = line->words == 0 && line->form == TOOL_TEXT && !*r.wrong;
     if (!tour && !*r.wrong) hints(o, &c);
     code = plot_close(o, opt.plot);
-    if (*r.wrong) code = tool_say(TOOL_DIFFERS, "%s; again: heddle run %s", r.wrong, text);
+    if (*r.wrong) code = tool_say(TOOL_DIFFERS, "%s; again: %s run %s", r.wrong, with_command(), text);
+    if (*r.wrong) annotation_of_check(r.wrong, NULL);
+    code = junit_close(checks, code);
     return tour && code == TOOL_OK ? kernels_too(&c) : code;
 }
 

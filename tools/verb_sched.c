@@ -12,12 +12,15 @@
 #include "judge/story_run.h"
 #include "simt/simt.h"
 #include "tools/case_run.h"
+#include "tools/annotation.h"
+#include "tools/junit.h"
 #include "tools/page.h"
 #include "tools/progress.h"
+#include "tools/with.h"
 
 typedef struct sched_options {
     uint64_t seed, schedules, rows, bound, threads, blocks;
-    const char *strategy, *unit, *preempt, *replay, *html;
+    const char *strategy, *unit, *preempt, *replay, *html, *junit;
     bool weak, crash;
 } sched_options;
 
@@ -44,6 +47,7 @@ static const tool_option option[] = {
       TOOL_FIELD(sched_options, replay) },
     { "html", 'H', "FILE", "write the story as a page for a browser: of what went wrong, or of the first schedule",
       TOOL_FIELD(sched_options, html) },
+    JUNIT_OPTION(sched_options),
     { "rows", 'R', "N", "of the story, the last ones (40)", TOOL_RANGE(sched_options, rows, 0, 1000000) },
     { .name = NULL },
 };
@@ -123,10 +127,10 @@ static void command_of(const sched_options *o, const case_run *x, uint64_t seed,
                        char command[2 * CASE_RUN_TEXT])
 {
     snprintf(command, 2 * CASE_RUN_TEXT,
-             "heddle sched '%s' --strategy %s --unit %s --preempt %s%s%s --threads %" PRIu64 " --blocks %" PRIu64
+             "%s sched '%s' --strategy %s --unit %s --preempt %s%s%s --threads %" PRIu64 " --blocks %" PRIu64
              " --seed %" PRIu64 " --replay '%s'",
-             x->text, o->strategy, o->unit, o->preempt, o->weak ? " --weak" : "", o->crash ? " --crash" : "",
-             o->threads, o->blocks, seed, schedule);
+             with_command(), x->text, o->strategy, o->unit, o->preempt, o->weak ? " --weak" : "",
+             o->crash ? " --crash" : "", o->threads, o->blocks, seed, schedule);
 }
 
 static void report_wrong(out *r, const sched_options *o, const case_run *x, const simt_exploration *e,
@@ -160,8 +164,8 @@ static story *story_of(const sched_options *o, const case_run *x, const simt_exp
     if (schedule)
         command_of(o, x, e->seed, schedule, command);
     else
-        snprintf(command, sizeof command, "heddle sched '%s' --seed %" PRIu64 " --schedules 1 --html schedule.html",
-                 x->text, o->seed);
+        snprintf(command, sizeof command, "%s sched '%s' --seed %" PRIu64 " --schedules 1 --html schedule.html",
+                 with_command(), x->text, o->seed);
     story *st = story_open(title, command);
     story_about(st,
                 "A simulator ran the kernel, and chose at each access which lane goes on. Steps in which lanes only "
@@ -194,9 +198,29 @@ static int close_with_story(out *r, int code, const tool_line *line, const sched
     return tool_say(TOOL_SYSTEM, "no memory for a story");
 }
 
+/* What was checked, for machines. */
+static int checked(const sched_options *o, const case_run *x, const simt_exploration *e, const char *schedule)
+{
+    char sentence[512] = "", command[2 * CASE_RUN_TEXT], *more = NULL;
+    junit *j;
+    int code = junit_open(o->junit, &j);
+    if (code) return code;
+    if (e->wrong) {
+        first_line(e->finding.story, sentence);
+        command_of(o, x, e->seed, schedule ? schedule : "", command);
+        annotation_of_check(sentence, e->finding.story);
+        if (asprintf(&more, "%s\nagain: %s", e->finding.story, command) < 0) more = NULL;
+    }
+    junit_check(j, "heddle sched", x->text, (double)e->time_ns * 1e-9, e->wrong ? sentence : NULL, more);
+    free(more);
+    return junit_close(j, TOOL_OK);
+}
+
 static int report(tool_line *line, const sched_options *o, case_run *x, const simt_exploration *e, const char *schedule,
                   const simt_exploration *told)
 {
+    int written = checked(o, x, e, schedule);
+    if (written) return written;
     out *r = out_open(line->form, "heddle.sched/1", column, 8);
     const char *end = strchr(e->finding.story, '\n');
     out_fact(r, "case", "case", OUT_TEXT, out_text(x->text));
@@ -325,12 +349,15 @@ static int explore(tool_line *line, const sched_options *o, case_run *x, const s
 
 static int run(tool_line *line, int argc, char **argv)
 {
-    sched_options o = { 1, 1000, 40, 2, 32, 2, "random", "lane", "all", NULL, NULL, false, false };
+    sched_options o = { 1, 1000, 40, 2, 32, 2, "random", "lane", "all", NULL, NULL, NULL, false, false };
     simt_recovery how = { .recover = NULL };
     case_run x;
     int code = tool_parse(line, argc, argv, &o);
     if (code < 0 && o.html && (code = tool_apart_words("--html", o.html, line)) == TOOL_OK)
         code = tool_writable("--html", o.html);
+    if (code <= TOOL_OK && o.junit && (code = tool_apart_words("--junit", o.junit, line)) == TOOL_OK &&
+        (code = tool_apart_outputs("--junit", o.junit, "--html", o.html)) == TOOL_OK)
+        code = tool_writable("--junit", o.junit);
     if (code == TOOL_OK) code = -1;
     if (code < 0) code = case_run_take(&x, line, 8, o.threads, o.blocks);
     if (code >= 0) return code;
