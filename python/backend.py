@@ -163,6 +163,9 @@ def pack(source, build, folder):
             wheel.add(path.relative_to(source / "python").as_posix(), path.read_bytes())
     for path in sorted((source / "tools" / "pages").iterdir()):
         wheel.add(f"heddle/_pages/{path.name}", path.read_bytes())
+    dialect = build / "dialect"  # what heddle.load compiles files with
+    for path in sorted(p for p in dialect.rglob("*") if p.is_file()):
+        wheel.add("heddle/_dialect/" + path.relative_to(dialect).as_posix(), path.read_bytes())
     wheel.add("heddle/_core.pyi", stubs(source, core).encode())
     site = build / "doc" / "site"  # made where cmark-gfm is installed
     for path in sorted(p for p in site.rglob("*") if p.is_file()):

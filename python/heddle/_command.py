@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 from heddle._core import Error
+from heddle._file import loaded
 from heddle._report import Report
 
 TYPE_CHECKING = False
@@ -92,7 +93,8 @@ def command(*words: Any, **options: Any) -> Report:
     words: the verb and its arguments, for example "list", "policies". options: as `heddle VERB --help` lists them,
     with _ for -. heddle.Error if the command fails; a check that does not hold is a report whose `ok` is False.
     """
-    argv = [program(), *map(_text, words), *_words(options), "--json"]
+    files = [word for file in loaded for word in ("--with", file)]
+    argv = [program(), *files, *map(_text, words), *_words(options), "--json"]
     with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
             printed = process.communicate()
@@ -101,6 +103,8 @@ def command(*words: Any, **options: Any) -> Report:
             raise
     out = printed[0].decode(errors="replace")
     said = printed[1].decode(errors="backslashreplace")  # it may have the name of a file
+    if files:
+        said = re.sub(r"(?m)^heddle: .*, (from the cache|compiled in) .*\n", "", said)
     if process.returncode not in (0, 1) or not out.lstrip().startswith("{"):
         error = Error(said.strip().splitlines()[-1] if said.strip() else f"heddle ended with code {process.returncode}")
         error.status = _STATUS.get(process.returncode, "HD_EINVAL")

@@ -200,7 +200,14 @@ def load(path: Path, value: Any = None, **parameters: Any) -> Table:
     value: the type of a value; a snapshot knows only how many bytes it has. The other parameters are those that a
     snapshot does not contain, for example backend, lock, near and threads. One that the file decides is an error,
     unless it is what the file has.
+
+    A path that ends in .h is a file of kernels, policies and predicates. It is compiled, what it has is known from then
+    on in this process, and the result is a list of that: ["kernel hkv.mine"].
     """
+    if os.fsdecode(path).endswith(".h"):
+        from heddle._file import load_file
+
+        return load_file(path)  # type: ignore[return-value]
     return Table._open(path, value, parameters)
 
 

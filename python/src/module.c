@@ -2,10 +2,12 @@
  *
  * module.c - the module heddle._core: its error, and the library's lists of alternatives.
  */
+#include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/loaded.h"
 #include "lib/params.h"
 #include "python/src/core.h"
 
@@ -191,6 +193,26 @@ static PyObject *inspect(PyObject *module, PyObject *path)
                          "version", i.version, "file_bytes", (unsigned long long)i.file_bytes);
 }
 
+/* The objects of files find the simulator in this module, whose symbols are its own until now. */
+static bool show_symbols(void)
+{
+    static bool shown;
+    Dl_info own;
+    if (!shown) shown = dladdr(&error_type, &own) && dlopen(own.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+    return shown;
+}
+
+static PyObject *load_object(PyObject *module, PyObject *args)
+{
+    (void)module;
+    const char *file, *object;
+    char what[HD_LOADED_TEXT];
+    if (!PyArg_ParseTuple(args, "ss", &file, &object)) return NULL;
+    if (!show_symbols()) return hp_fail(HD_EIO, "%s: this module does not find itself", file);
+    hd_status s = hd_load_object(file, object, what);
+    return s ? hp_fail_why(s) : PyUnicode_FromString(what);
+}
+
 static PyObject *pretend_device(PyObject *module, PyObject *on)
 {
     (void)module;
@@ -209,6 +231,7 @@ static PyMethodDef functions[] = {
     { "call_rows", call_rows, METH_NOARGS, NULL },
     { "parameter_rows", parameter_rows, METH_NOARGS, NULL },
     { "inspect", inspect, METH_O, NULL },
+    { "load_object", load_object, METH_VARARGS, NULL },
     { "pretend_device", pretend_device, METH_O, NULL },
     { NULL, NULL, 0, NULL },
 };
