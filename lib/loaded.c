@@ -16,7 +16,8 @@
 
 static uint32_t variants; /* of files, so far: HD_LOADED_MOST at most */
 
-/* ---- What a row must have --------------------------------------------------------------------- */
+/* ---- What a row must have
+ * --------------------------------------------------------------------- */
 
 /* A name as cases and messages have it. */
 static bool is_name(const char *name)
@@ -24,32 +25,44 @@ static bool is_name(const char *name)
     return name && *name && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name);
 }
 
-/* The first operation of a family; HD_OP_COUNT_: the design's kernels run none. */
-static hd_op op_of_family(const hd_design *d, uint32_t family)
+/* Whether kernels of the design run a family. */
+static bool is_family(const hd_design *d, uint32_t family)
 {
     for (const hd_variant *const *v = d->variants; *v; v++)
         for (const hd_variant_row *r = (*v)->row; r->what[0]; r++)
-            for (int op = 0; r->family == family && op < HD_OP_COUNT_; op++)
-                if ((uint32_t)hd_op_family((hd_op)op) == family) return (hd_op)op;
-    return HD_OP_COUNT_;
+            if (r->family == family) return true;
+    return false;
+}
+
+static hd_status ran_check(const char *file, const hd_design *d, const hd_variant *v, const char *op, const char *said)
+{
+    char ran[128];
+    snprintf(ran, sizeof ran, "%s.%s.%s", d->name, op, v->name);
+    if (said && strcmp(said, ran) == 0) return HD_OK;
+    return hd_fail(HD_ECORRUPT, "%s: %s.%s: it says that it ran as '%s' where it is '%s'", file, d->name, v->name,
+                   said ? said : "", ran);
+}
+
+/* What batches say that ran: for all operations for which the design's own
+ * variants say something. */
+static hd_status names_check(const char *file, const hd_design *d, const hd_variant *v)
+{
+    hd_status status = v->ran_mixed ? ran_check(file, d, v, "mixed", v->ran_mixed) : HD_OK;
+    for (int op = 0; op < HD_OP_COUNT_ && !status; op++)
+        if (v->ran[op] || d->variants[0]->ran[op]) status = ran_check(file, d, v, hd_op_name((hd_op)op), v->ran[op]);
+    return status;
 }
 
 static hd_status row_check(const char *file, const hd_design *d, const hd_variant *v, const hd_variant_row *r)
 {
-    char ran[128];
-    hd_op op = op_of_family(d, r->family);
     int row = (int)(r - v->row) + 1;
-    if (op == HD_OP_COUNT_)
+    if (!is_family(d, r->family))
         return hd_fail(HD_ECORRUPT, "%s: %s.%s: row %d: design %s has no operations of family %u", file, d->name,
                        v->name, row, d->name, r->family);
     for (const hd_variant_row *before = v->row; before < r; before++)
         if (before->family == r->family)
             return hd_fail(HD_ECORRUPT, "%s: %s.%s: rows %d and %d are of one family", file, d->name, v->name,
                            (int)(before - v->row) + 1, row);
-    snprintf(ran, sizeof ran, "%s.%s.%s", d->name, hd_op_name(op), v->name);
-    if (!v->ran[op] || strcmp(v->ran[op], ran) != 0)
-        return hd_fail(HD_ECORRUPT, "%s: %s.%s: .ran says '%s' where it is '%s'", file, d->name, v->name,
-                       v->ran[op] ? v->ran[op] : "", ran);
     const struct {
         bool wrong;
         const char *why;
@@ -85,10 +98,12 @@ static hd_status variant_check(const char *file, const hd_object_variant *o, con
     if (hd_variant_row_count(d->variants) + n > HD_SHARED_KERNELS)
         return hd_fail(HD_ECORRUPT, "%s: design %s has no numbers left for its rows", file, d->name);
     for (uint32_t i = 0; i < n && !status; i++) status = row_check(file, d, v, &v->row[i]);
-    return status;
+    return status ? status : names_check(file, d, v);
 }
 
-/* ---- An object -------------------------------------------------------------------------------- */
+/* ---- An object
+ * --------------------------------------------------------------------------------
+ */
 
 static hd_status variants_check(const char *file, const hd_object_variant *all)
 {
@@ -130,7 +145,8 @@ static void put_name(adding *a, const char *kind, const char *design, const char
     snprintf(a->what + n, sizeof a->what - n, "%s%s %s%s%s", n ? ", " : "", kind, design, *design ? "." : "", name);
 }
 
-/* Policies and predicates; those that were added before one that is wrong are still there. */
+/* Policies and predicates; those that were added before one that is wrong are
+ * still there. */
 static hd_status functions_add(const char *file, const hd_object *o, adding *a)
 {
     hd_status status = HD_OK;
@@ -179,10 +195,14 @@ static hd_status object_open(const char *file, const char *object, void **handle
     if (!*rows)
         status = hd_fail(HD_ECORRUPT, "%s: %s is no object of such a file", file, object);
     else if (strcmp((*rows)->version, HD_OBJECT_VERSION) != 0)
-        status = hd_fail(HD_ECORRUPT, "%s: it was compiled with the headers of version %s, and this is version %s",
+        status = hd_fail(HD_ECORRUPT,
+                         "%s: it was compiled with the headers of version %s, and "
+                         "this is version %s",
                          file, (*rows)->version, HD_OBJECT_VERSION);
     else if (strcmp((*rows)->dialect, HD_DIALECT_ID) != 0)
-        status = hd_fail(HD_ECORRUPT, "%s: it was compiled with headers that are not those of this build (%s, not %s)",
+        status = hd_fail(HD_ECORRUPT,
+                         "%s: it was compiled with headers that are not those of "
+                         "this build (%s, not %s)",
                          file, (*rows)->dialect, HD_DIALECT_ID);
     if (status) dlclose(*handle);
     return status;
