@@ -37,13 +37,24 @@ static hd_status flags_check(const hd_loaded_policy *p, uint32_t number)
 {
     enum { CHAINS = 50000 };
     uint32_t found = hd_claims_refuted(number, NULL, UINT32_MAX, CHAINS);
-    uint32_t wrong = p->flags & found & ~(uint32_t)HD_SCORES_USED;
+    const uint32_t matters = HD_SCORES_USED | HD_KEEPS_ORDER; /* found to matter, and then to be claimed */
+    uint32_t wrong = p->flags & found & ~matters;
     if (wrong)
         return hd_fail(HD_EINVAL, "policy %s: it claims flags that do not hold: %s", p->name,
                        hd_policy_flag_words(wrong));
     if ((found & HD_SCORES_USED) && !(p->flags & HD_SCORES_USED))
         return hd_fail(HD_EINVAL,
                        "policy %s: it reads the scores of callers (in.given), and does not claim HD_SCORES_USED",
+                       p->name);
+    if (found & HD_KEEPS_ORDER & ~p->flags)
+        return hd_fail(HD_EINVAL,
+                       "policy %s: on_evict spares entries, or on_insert reads in.least, and it does not "
+                       "claim HD_SPARES or HD_READS_LEAST",
+                       p->name);
+    if ((p->flags & HD_KEEPS_ORDER) && (p->flags & (HD_ORDER_FREE | HD_HITS_ADD)) && !(p->flags & HD_ADMITS_ALL))
+        return hd_fail(HD_EINVAL,
+                       "policy %s: HD_SPARES and HD_READS_LEAST exclude HD_ORDER_FREE and HD_HITS_ADD "
+                       "without HD_ADMITS_ALL",
                        p->name);
     return HD_OK;
 }
@@ -68,5 +79,6 @@ uint64_t hd_loaded_score(uint32_t policy, uint32_t function, uint64_t old, hd_sc
     if (policy < HD_POLICY_LOADED || policy - HD_POLICY_LOADED >= count) return 0;
     const hd_loaded_policy *p = &loaded[policy - HD_POLICY_LOADED].policy;
     if (function == HD_ON_HIT) return p->on_hit(old, in);
+    if (function == HD_ON_EVICT) return p->on_evict ? p->on_evict(old, in) : old;
     return function == HD_ON_INSERT ? p->on_insert(in) : p->admission(in);
 }

@@ -132,6 +132,16 @@ sed 's/HD_ORDER_FREE)/HD_ORDER_FREE | HD_SCORE_IS_TIME)/' twice.h >claims.h
 bad "a policy that claims too much" 3 'claims flags that do not hold: SCORE_IS_TIME' "$heddle" --with claims.h list policies
 sed 's/return in.now >> 1; }/return in.given; }/; s/HD_MONOTONE | HD_ORDER_FREE/HD_ORDER_FREE/' twice.h >given.h
 bad "a policy that hides that it reads scores" 3 'does not claim HD_SCORES_USED' "$heddle" --with given.h list policies
+# A policy that spares an entry once: its row is HD_POLICY_APART, and it claims that.
+sed -e 's/twice/chance/g; s/HD_POLICY(/HD_POLICY_APART(/; s/HD_MONOTONE | HD_ORDER_FREE/HD_MONOTONE | HD_SPARES | HD_ADMITS_ALL/' \
+  -e 's/return in.now >> 1 | 1ull << 63;/return old | 1ull << 63;/' twice.h >chance.h
+sed -i 's/^#endif$/HD_FN uint64_t chance_on_evict(uint64_t old, hd_score_in in) { (void)in; return old >> 62 == 2 ? old | 1ull << 62 : old; }\n#endif/' chance.h
+for kernel in ref tlpv1 coalesced; do
+  ok "a policy of a file that spares, by $kernel" 'all truthful' "$heddle" --with chance.h run --judge hkv.mix.$kernel policy=chance buckets=4 slots=16 batch=64x60 keys=uniform:100
+done
+ok "schedules with it" 'bugs +0' "$heddle" --with chance.h sched hkv.insert_or_assign.coalesced policy=chance --schedules 60
+sed 's/ | HD_SPARES | HD_ADMITS_ALL//; s/chance/silent/g' chance.h >silent.h
+bad "a policy that hides that it spares" 3 'does not claim HD_SPARES' "$heddle" --with silent.h list policies
 sed 's/twice/lru/g' twice.h >lru.h
 bad "a policy of the tree" 3 "lru\.h:.*does not accept it: a name in it is one of the tree's" "$heddle" --with lru.h list policies
 sed 's/odd/all/g' odd.h >all.h

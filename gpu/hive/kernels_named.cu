@@ -11,7 +11,7 @@
 #define SIMT_KERNEL(name, args_type, a) \
     static __global__ void __attribute__((unused)) name(const __grid_constant__ args_type a)
 
-#define HIVE_REGISTRY hive_cuda_variants
+#define HIVE_REGISTRY hive_cuda_named_variants
 #include "gpu/hive/registry.h"
 
 #include "gpu/hive/kernel_numbers.h"
@@ -19,7 +19,7 @@
 const void *hive_named_entry(uint32_t kernel, const void *args)
 {
     const hd_variant *of;
-    const hd_variant_row *row = hd_variant_row_at(hive_cuda_variants, kernel, &of);
+    const hd_variant_row *row = hd_variant_row_at(hive_cuda_named_variants, kernel, &of);
     if (kernel >= HIVE_NUMBER_word_enter || !((const hive_view *)args)->functions) return nullptr;
     if (row) return row->entry.address;
     if (kernel == HIVE_NUMBER_split) return (const void *)hive_kernel_split;
