@@ -104,8 +104,11 @@ HD_FN uint64_t hd_loaded_score(uint32_t policy, uint32_t function, uint64_t old,
 }
 #else
 /* Kernel text of files finds it in the program that loads them (simt/host.map). */
-__attribute__((visibility("default"))) uint64_t hd_loaded_score(uint32_t policy, uint32_t function, uint64_t old,
-                                                                hd_score_in in);
+#ifdef __cplusplus
+extern "C"
+#endif
+    __attribute__((visibility("default"))) uint64_t
+    hd_loaded_score(uint32_t policy, uint32_t function, uint64_t old, hd_score_in in);
 #endif
 
 /* A caller that knows that no table of its has an expression passes NULL: its text then runs no program. */

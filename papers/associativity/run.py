@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""run.py - what set associativity costs each policy: misses of tables of buckets, and of the exact cache of the policy.
+
+    run.py HEDDLE [TRACE.oracleGeneral.zst ...] > results.tsv     replays (a quarter of an hour on two cores)
+    run.py --summary results.tsv                                   the tables of README.md
+
+The exact cache is full:POLICY. The generated traces are the same on every machine. The column `points` is the
+difference of the two miss ratios in percentage points: above 0 the table misses more.
+"""
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+POLICIES = ["lru", "fifo", "lfu", "clock", "sieve", "lrfu"]
+SLOTS = [16, 32, 64, 128, 256, 512, 1024]
+SHARES = [2, 5, 10, 25, 50, 80]  # percent of the distinct keys
+UNIT = 2048  # entries: all sizes are multiples, so that tables of every shape have the entries of the exact cache
+GENERATED = ["zipf:1.0,200k", "zipf:0.8,50k", "zipf:0.6,20k", "ycsb:d,100k"]
+REQUESTS = "400k"
+COLUMNS = ["trace", "policy", "size", "entries", "slots", "mode", "exact", "table", "points"]
+
+
+def rows_of(heddle, trace, policies, sizes, *options):
+    command = [heddle, "sim", trace, ",".join(policies), ",".join(map(str, sizes)), "--json", *options]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def replay(heddle, trace, policies, sizes, *options):
+    """The miss ratio of each policy and size; a table's capacity is the size."""
+    found = {}
+    for row in rows_of(heddle, trace, policies, sizes, *options)["rows"]:
+        if row["capacity"] != row["size"]:
+            raise SystemExit(f"run.py: {trace}: {row['capacity']} entries for {row['size']}")
+        found[row["policy"].removeprefix("full:"), row["size"]] = row["miss_ratio"]
+    return found
+
+
+def study(heddle, name, trace):
+    distinct = rows_of(heddle, trace, ["full:fifo"], ["100%"])["distinct"]
+    entries = {share: max(1, round(distinct * share / 100 / UNIT)) * UNIT for share in SHARES}
+    sizes = sorted(set(entries.values()))
+    exact = replay(heddle, trace, ["full:" + p for p in POLICIES], sizes)
+    for slots in SLOTS:
+        for mode in ("single", "dual"):
+            shape = ["--slots", str(slots)] + (["--dual"] if mode == "dual" else [])
+            table = replay(heddle, trace, POLICIES, sizes, *shape)
+            for (policy, size), ratio in table.items():
+                want = exact[policy, size]
+                of_keys, points = f"{100 * size / distinct:.0f}%", f"{100 * (ratio - want):.3f}"
+                row = [name, policy, of_keys, size, slots, mode, f"{want:.5f}", f"{ratio:.5f}", points]
+                print("\t".join(map(str, row)), flush=True)
+
+
+def measure(heddle, traces):
+    print("\t".join(COLUMNS))
+    with tempfile.TemporaryDirectory() as work:
+        for i, spec in enumerate(GENERATED):
+            path = os.path.join(work, f"{i}.oracleGeneral")
+            subprocess.run([heddle, "gen", spec, "--requests", REQUESTS, "-o", path], check=True, capture_output=True)
+            study(heddle, spec, path)
+        for path in traces:
+            study(heddle, os.path.basename(path).split(".")[0], path)
+
+
+def summary(path):
+    with open(path, encoding="utf-8") as f:
+        lines = [line.rstrip("\n").split("\t") for line in f if not line.startswith("#")]
+    rows = [dict(zip(COLUMNS, line)) for line in lines[1:]]
+    groups = collections.defaultdict(list)
+    for r in rows:
+        near = int(r["size"].rstrip("%")) > 30
+        groups[r["policy"], r["mode"], int(r["slots"]), near].append(float(r["points"]))
+    for near in (False, True):
+        print("a third of the keys and more" if near else "up to a quarter of the keys")
+        for policy in POLICIES:
+            for mode in ("single", "dual"):
+                cells = []
+                for slots in SLOTS:
+                    p = sorted(groups[policy, mode, slots, near])
+                    cells.append(f"{p[len(p) // 2]:+.2f} ({p[0]:+.2f} to {p[-1]:+.2f})")
+                print(f"| `{policy}`, {mode} | " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 2 and sys.argv[1] == "--summary":
+        summary(sys.argv[2])
+    elif len(sys.argv) > 1:
+        measure(sys.argv[1], sys.argv[2:])
+    else:
+        sys.exit(__doc__)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# t_one_bucket.sh - a table of one bucket is a fully associative cache: each policy, in a bucket of 1,024 slots and in
+# small ones, gives the outcome of the exact cache of that name (tools/caches) for every request of ten traces. So does
+# the same policy as an expression, and a kernel in batches of one. The exact caches are written from the papers and
+# share no line with policies/. A copy of a policy that differs in one point must be found.
+# shellcheck source=tests/cases.sh
+. "${top_srcdir:?}/tests/cases.sh"
+cd "$work" || exit
+
+# The epoch is 0: with it, they are not taken for the rows.
+clock='expr:on_insert=tick<<14|spared<<1;on_hit=old|(1+epoch);admission=MAX;on_evict=old&1?(tick<<14|spared<<1):old'
+sieve='expr:on_insert=(least>>38<<38)|tick<<1;on_hit=old|(1+epoch);admission=MAX;on_evict=old&1?old+0x3fffffffff:old'
+
+# outcomes TRACE POLICY SIZE MOST [OPTION...]: what became of each of MOST requests, in the file `out`.
+outcomes() { "$HEDDLE" sim "$1" "$2" "$3" --slots "$3" --limit "$4" --outcomes out "${@:5}" >/dev/null; }
+# same TRACE POLICY EXACT SIZE MOST [OPTION...]
+same() {
+  outcomes "$1" "$3" "$4" "$5" && mv out want && outcomes "$1" "$2" "$4" "$5" "${@:6}" && cmp -s out want &&
+    requests=$((requests + $(stat -c %s out)))
+}
+
+requests=0 n=0
+traces=()
+while read -r spec many; do
+  n=$((n + 1))
+  "$HEDDLE" gen "$spec" --requests "$many" --seed $n -o trace$n.oracleGeneral >/dev/null || exit
+  traces+=("trace$n.oracleGeneral")
+done <<'SPECS'
+zipf:1.0,20k 40k
+zipf:0.8,5k 40k
+zipf:1.2,100k 40k
+zipf:0.6,3k 30k
+uniform:2000 30k
+uniform:1100 30k
+ycsb:a,10k 30k
+ycsb:d,10k 30k
+zipf:0.99,1200 30k
+SPECS
+trace=cloudPhysicsIO.oracleGeneral.zst
+if [ -n "${HEDDLE_DATA:-}" ] && [ -f "$HEDDLE_DATA/$trace" ]; then
+  traces+=("$HEDDLE_DATA/$trace")
+else
+  "$HEDDLE" gen zipf:0.9,50k --requests 40k --seed 10 -o trace10.oracleGeneral >/dev/null || exit
+  traces+=(trace10.oracleGeneral)
+fi
+
+all_alike() { # all_alike POLICY EXACT SIZE MOST [OPTION...]
+  local t
+  for t in "${traces[@]}"; do same "$t" "$@" || { echo "$t"; return 1; }; done
+}
+yes() { # yes NAME COMMAND...
+  local name=$1
+  shift
+  if "$@" >words 2>&1; then pass "$name"; else fail "$name" "$(cat words)"; fi
+}
+for policy in lru fifo clock sieve; do
+  yes "$policy in a bucket of 1,024 slots" all_alike $policy full:$policy 1024 120000
+  for size in 2 7 64; do yes "$policy in a bucket of $size slots" all_alike $policy full:$policy $size 20000; done
+done
+yes "clock as expressions" all_alike "$clock" full:clock 1024 20000
+yes "sieve as expressions" all_alike "$sieve" full:sieve 1024 20000
+for policy in clock sieve; do
+  yes "$policy by a kernel, request by request" all_alike $policy full:$policy 64 1500 --backend host --batch 1
+done
+
+# What is almost the policy: other choices within these traces.
+differs() { ! all_alike "$@"; }
+yes "sieve whose new entries join no sweep is found" differs "${sieve/(least>>38<<38)|/}" full:sieve 1024 40000
+yes "clock whose spared entries have one score is found" differs "${clock//spared<<1/0}" full:clock 64 20000
+yes "sieve that clears no bit is found" differs "${sieve/0x3fffffffff/0x4000000000}" full:sieve 64 20000
+
+# lrfu rounds logarithms, and lru2 has no history of entries that left: they differ from the papers by that.
+misses() { "$HEDDLE" sim "$1" "$2" 1024 --slots 1024 --json | sed -n 's/.*"misses": *\([0-9]*\).*/\1/p'; }
+near() { # near POLICY EXACT PARTS: of the misses of the exact cache, one part of so many may differ
+  local t a b
+  for t in "${traces[@]}"; do
+    a=$(misses "$t" "$1") && b=$(misses "$t" "$2") && [ $(((a > b ? a - b : b - a) * $3)) -le "$b" ] || { echo "$t: $a and $b"; return 1; }
+  done
+}
+yes "lrfu misses as full:lrfu, but for one of a thousand" near lrfu full:lrfu 1000
+tried differential $requests "requests of ${#traces[@]} traces: one bucket and the exact cache"
+finish
