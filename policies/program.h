@@ -66,8 +66,10 @@ enum {
  * neither its inputs and operations nor its rows. */
 #ifdef HD_POLICIES_PLAIN
 enum { HD_PROGRAM_VALUES = HD_OF_LEAST };
+#define HD_PROGRAM_FN HD_FN
 #else
 enum { HD_PROGRAM_VALUES = HD_OF_CONSTANT };
+#define HD_PROGRAM_FN HD_FN_APART /* each place would have a copy of all of it */
 #endif
 
 enum { HD_ON_INSERT, HD_ON_HIT, HD_ADMISSION, HD_ON_EVICT, HD_FUNCTIONS };
@@ -122,7 +124,7 @@ HD_FN uint64_t hd_mod(uint64_t a, uint64_t b) { return b ? a % b : a; }
 
 /* Logarithms and powers of two, with 16 bits of fraction: 65536 times the logarithm, rounded down, and the inverse.
  * They are the same on all machines, and do not fall as x rises. log2(0) is 0. */
-HD_FN uint64_t hd_log2(uint64_t x)
+HD_FN_APART uint64_t hd_log2(uint64_t x)
 {
     uint64_t n = 63, fraction = 0;
     if (x == 0) return 0;
@@ -140,7 +142,7 @@ HD_FN uint64_t hd_log2(uint64_t x)
 }
 
 /* The 32 highest bits of the power; at most 2^64 - 1. */
-HD_FN uint64_t hd_exp2(uint64_t x)
+HD_FN_APART uint64_t hd_exp2(uint64_t x)
 {
     const uint64_t root[16] = { /* 2^63 times 2 to the power of 2^-16, 2^-15, ... 2^-1 */
                                 0x800058b92abbae02u, 0x8000b17292f702a3u, 0x800162e61bed4a48u, 0x8002c5d00fdcfcb6u,
@@ -195,7 +197,7 @@ HD_FN uint64_t hd_operand(const hd_program *p, const uint64_t *value, uint32_t o
 
 /* Runs a function of the program. Its first step is a load. On a device all lanes of a warp take the same branches, and
  * the values lie in local memory, where a step finds them by number. */
-HD_FN uint64_t hd_program_run(const hd_program *p, uint32_t function, uint64_t old, hd_score_in in)
+HD_PROGRAM_FN uint64_t hd_program_run(const hd_program *p, uint32_t function, uint64_t old, hd_score_in in)
 {
     uint64_t value[HD_PROGRAM_VALUES];
     value[HD_OF_OLD] = old;

@@ -141,6 +141,8 @@ sed -n '/^```console$/,/^```$/s/^\$ heddle //p' "$page" >"$work/commands"
 [ "$(wc -l <"$work/commands")" -ge 30 ]
 result $? "the page has commands"
 heddle=$PWD/heddle
+mkdir "$work/here" # commands write files
+for file in "${HEDDLE_DATA:-$work/none}"/*; do [ ! -e "$file" ] || ln -s "$file" "$work/here/"; done
 # as many columns as the page shows, blanks squeezed
 columns() { sed 's/miss ratio/miss_ratio/' "$1" | awk -v n="$2" '{ for (i = 1; i <= n; i++) printf "%s ", $i; print "" }'; }
 while read -r line; do
@@ -149,7 +151,7 @@ while read -r line; do
     skip "heddle ${argument[*]}" "the trace is not in HEDDLE_DATA"
     continue
   fi
-  (cd "${HEDDLE_DATA:-$work}" && "$heddle" "${argument[@]}") >"$work/words" 2>&1
+  (cd "$work/here" && "$heddle" "${argument[@]}") >"$work/words" 2>&1
   code=$?
   case $line in # what it must say besides
   diff*) grep -q '^same  *yes$' "$work/words" ;;
