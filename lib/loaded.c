@@ -16,8 +16,7 @@
 
 static uint32_t variants; /* of files, so far: HD_LOADED_MOST at most */
 
-/* ---- What a row must have
- * --------------------------------------------------------------------- */
+/* ---- What a row must have --------------------------------------------------------------------- */
 
 /* A name as cases and messages have it. */
 static bool is_name(const char *name)
@@ -43,8 +42,7 @@ static hd_status ran_check(const char *file, const hd_design *d, const hd_varian
                    said ? said : "", ran);
 }
 
-/* What batches say that ran: for all operations for which the design's own
- * variants say something. */
+/* What batches say that ran: for all operations for which the design's own variants say something. */
 static hd_status names_check(const char *file, const hd_design *d, const hd_variant *v)
 {
     hd_status status = v->ran_mixed ? ran_check(file, d, v, "mixed", v->ran_mixed) : HD_OK;
@@ -101,9 +99,7 @@ static hd_status variant_check(const char *file, const hd_object_variant *o, con
     return status ? status : names_check(file, d, v);
 }
 
-/* ---- An object
- * --------------------------------------------------------------------------------
- */
+/* ---- An object -------------------------------------------------------------------------------- */
 
 static hd_status variants_check(const char *file, const hd_object_variant *all)
 {
@@ -145,8 +141,7 @@ static void put_name(adding *a, const char *kind, const char *design, const char
     snprintf(a->what + n, sizeof a->what - n, "%s%s %s%s%s", n ? ", " : "", kind, design, *design ? "." : "", name);
 }
 
-/* Policies and predicates; those that were added before one that is wrong are
- * still there. */
+/* Policies and predicates; those that were added before one that is wrong are still there. */
 static hd_status functions_add(const char *file, const hd_object *o, adding *a)
 {
     hd_status status = HD_OK;
@@ -195,14 +190,10 @@ static hd_status object_open(const char *file, const char *object, void **handle
     if (!*rows)
         status = hd_fail(HD_ECORRUPT, "%s: %s is no object of such a file", file, object);
     else if (strcmp((*rows)->version, HD_OBJECT_VERSION) != 0)
-        status = hd_fail(HD_ECORRUPT,
-                         "%s: it was compiled with the headers of version %s, and "
-                         "this is version %s",
+        status = hd_fail(HD_ECORRUPT, "%s: it was compiled with the headers of version %s, and this is version %s",
                          file, (*rows)->version, HD_OBJECT_VERSION);
     else if (strcmp((*rows)->dialect, HD_DIALECT_ID) != 0)
-        status = hd_fail(HD_ECORRUPT,
-                         "%s: it was compiled with headers that are not those of "
-                         "this build (%s, not %s)",
+        status = hd_fail(HD_ECORRUPT, "%s: it was compiled with headers that are not those of this build (%s, not %s)",
                          file, (*rows)->dialect, HD_DIALECT_ID);
     if (status) dlclose(*handle);
     return status;

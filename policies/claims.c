@@ -120,11 +120,6 @@ static bool does_not_fall(const hd_nodes *all, uint32_t n) { return (by_time(all
 
 /* ---- Proof: hits add up ------------------------------------------------------------------------ */
 
-static bool is_input(const hd_nodes *all, uint32_t n, uint32_t of)
-{
-    return all->node[n].operation == HD_STEP_LOAD && all->node[n].of == of;
-}
-
 /* The same for all items of a batch: no input but the epoch. */
 static bool is_steady(const hd_nodes *all, uint32_t n) { return (all->node[n].reads & ~(1u << HD_OF_EPOCH)) == 0; }
 
@@ -162,9 +157,10 @@ typedef struct counting {
 static uint32_t bits_of_old(const hd_nodes *all, uint32_t number)
 {
     const hd_node *n = &all->node[number];
-    if (is_input(all, number, HD_OF_OLD)) return 64;
+    if (hd_node_is_input(all, number, HD_OF_OLD)) return 64;
     bool mask = n->operation == HD_STEP_AND, mod = n->operation == HD_STEP_MOD;
-    if (!(mask || mod) || !is_input(all, n->child[0], HD_OF_OLD) || !hd_node_is_constant(all, n->child[1])) return 0;
+    if (!(mask || mod) || !hd_node_is_input(all, n->child[0], HD_OF_OLD) || !hd_node_is_constant(all, n->child[1]))
+        return 0;
     uint64_t ones = all->node[n->child[1]].least - (mod ? 1 : 0);
     return ones & (ones + 1) ? 0 : zeros_of(ones + 1);
 }
@@ -174,8 +170,8 @@ static bool is_given(const hd_nodes *all, uint32_t number)
 {
     const hd_node *n = &all->node[number];
     if (n->operation == HD_STEP_LOAD) return n->of == HD_OF_GIVEN || n->of == HD_OF_CONSTANT;
-    return (n->operation == HD_STEP_MUL || n->operation == HD_STEP_SHL) && is_input(all, n->child[0], HD_OF_GIVEN) &&
-           hd_node_is_constant(all, n->child[1]);
+    return (n->operation == HD_STEP_MUL || n->operation == HD_STEP_SHL) &&
+           hd_node_is_input(all, n->child[0], HD_OF_GIVEN) && hd_node_is_constant(all, n->child[1]);
 }
 
 /* Whether n is min(part + gives, cap), or part + gives. */
@@ -219,11 +215,11 @@ static bool counts(const hd_nodes *all, uint32_t hit, counting *c)
 static bool is_idempotent(const hd_nodes *all, uint32_t hit)
 {
     const hd_node *n = &all->node[hit];
-    if (is_input(all, hit, HD_OF_OLD)) return true;
+    if (hd_node_is_input(all, hit, HD_OF_OLD)) return true;
     bool may = n->operation == HD_STEP_MIN || n->operation == HD_STEP_MAX || n->operation == HD_STEP_AND ||
                n->operation == HD_STEP_OR;
-    return may && ((is_input(all, n->child[0], HD_OF_OLD) && is_steady(all, n->child[1])) ||
-                   (is_input(all, n->child[1], HD_OF_OLD) && is_steady(all, n->child[0])));
+    return may && ((hd_node_is_input(all, n->child[0], HD_OF_OLD) && is_steady(all, n->child[1])) ||
+                   (hd_node_is_input(all, n->child[1], HD_OF_OLD) && is_steady(all, n->child[0])));
 }
 
 static bool read_given(const hd_nodes *all, const uint32_t function[])
@@ -255,12 +251,19 @@ void hd_claims_count_hits(hd_nodes *all, uint32_t function[])
 
 /* ---- The flags ------------------------------------------------------------------------------- */
 
+/* The node of an input; all->count: no expression reads it. */
+static uint32_t node_of(const hd_nodes *all, uint32_t of)
+{
+    uint32_t n = 0;
+    while (n < all->count && !hd_node_is_input(all, n, of)) n++;
+    return n;
+}
+
 /* A hit never lowers a score, in whatever order items run: on_hit is never below old. */
 static bool rises_always(const hd_nodes *all, uint32_t hit)
 {
-    for (uint32_t old = 0; old < all->count; old++)
-        if (is_input(all, old, HD_OF_OLD)) return is_not_above(all, old, hit);
-    return all->node[hit].least == UINT64_MAX;
+    uint32_t old = node_of(all, HD_OF_OLD);
+    return old < all->count ? is_not_above(all, old, hit) : all->node[hit].least == UINT64_MAX;
 }
 
 /* A hit never lowers a score, if items run in the order of the clock. on_hit depends on time alone and does not fall;
@@ -270,9 +273,8 @@ static bool rises_by_time(const hd_nodes *all, uint32_t insert, uint32_t hit)
 {
     uint32_t times = 1u << HD_OF_NOW | 1u << HD_OF_TICK;
     if (all->node[hit].reads & ~times || !does_not_fall(all, hit) || !is_not_above(all, insert, hit)) return false;
-    for (uint32_t now = 0; now < all->count; now++)
-        if (is_input(all, now, HD_OF_NOW)) return is_not_above(all, now, hit);
-    return false;
+    uint32_t now = node_of(all, HD_OF_NOW);
+    return now < all->count && is_not_above(all, now, hit);
 }
 
 /* Items of one key run as a group, led by the last of them: no other may have a greater admission score by
@@ -297,8 +299,9 @@ static bool takes_logarithms(const hd_nodes *all, const uint32_t function[])
 static uint32_t evict_flags(const hd_nodes *all, const uint32_t function[])
 {
     uint32_t flags = 0;
-    for (uint32_t old = 0; old < all->count; old++)
-        if (is_input(all, old, HD_OF_OLD) && !is_not_above(all, function[HD_ON_EVICT], old)) flags |= HD_SPARES;
+    uint32_t old = node_of(all, HD_OF_OLD), evict = function[HD_ON_EVICT];
+    bool leaves = old < all->count ? is_not_above(all, evict, old) : all->node[evict].most == 0;
+    if (!leaves) flags |= HD_SPARES;
     if (hd_node_reads(all, function[HD_ON_INSERT], HD_OF_LEAST)) flags |= HD_READS_LEAST;
     if (flags && hd_node_is(all, function[HD_ADMISSION], UINT64_MAX)) flags |= HD_ADMITS_ALL;
     return flags || takes_logarithms(all, function) ? flags | HD_COMPILED_APART : 0;
@@ -312,7 +315,8 @@ uint32_t hd_claims_proven(const hd_nodes *all, const uint32_t function[])
     bool ordered = (flags & HD_ORDER_FREE) && !(flags & HD_SPARES);
     if (rises_always(all, hit) || (ordered && rises_by_time(all, insert, hit))) flags |= HD_MONOTONE;
     if (is_not_above(all, admission, insert)) flags |= HD_SCORE_ADMITS;
-    if (ordered && is_input(all, insert, HD_OF_NOW) && is_input(all, hit, HD_OF_NOW)) flags |= HD_SCORE_IS_TIME;
+    if (ordered && hd_node_is_input(all, insert, HD_OF_NOW) && hd_node_is_input(all, hit, HD_OF_NOW))
+        flags |= HD_SCORE_IS_TIME;
     if (read_given(all, function)) flags |= HD_SCORES_USED;
     return flags;
 }

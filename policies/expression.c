@@ -56,8 +56,6 @@ static const sign_row operators[] = {
 enum { OPERATORS = sizeof operators / sizeof *operators };
 _Static_assert(HD_STEP_ADD + OPERATORS == HD_STEP_SAVE, "every binary operation has its sign");
 
-static bool has_one_operand(uint32_t operation) { return operation == HD_STEP_LOG2 || operation == HD_STEP_EXP2; }
-
 static const sign_row *operator_of(uint32_t operation)
 {
     HD_ASSERT(operation >= HD_STEP_ADD && operation < HD_STEP_SAVE, "a node is no binary operation");
@@ -141,7 +139,7 @@ static uint32_t read_call(reading *r, uint32_t operation)
 {
     need(r, "(", "'('");
     uint32_t a = read_value(r), b = hd_node_constant(r->all, 0);
-    if (!has_one_operand(operation)) {
+    if (!hd_step_is_unary(operation)) {
         need(r, ",", "','");
         b = read_value(r);
     }
@@ -293,7 +291,7 @@ static void put_binary(printing *p, const hd_nodes *all, const hd_node *n, bool 
     if (call) put(p, o->sign);
     if (call || inside) put(p, "(");
     put_node(p, all, n->child[0], !call);
-    if (!has_one_operand(n->operation)) {
+    if (!hd_step_is_unary(n->operation)) {
         put(p, call ? "," : o->sign);
         put_node(p, all, n->child[1], !call);
     }
@@ -319,18 +317,13 @@ static void put_node(printing *p, const hd_nodes *all, uint32_t number, bool ins
     }
 }
 
-static bool is_old(const hd_nodes *all, uint32_t n)
-{
-    return all->node[n].operation == HD_STEP_LOAD && all->node[n].of == HD_OF_OLD;
-}
-
 static hd_status print(const hd_nodes *all, const uint32_t function[], char *text)
 {
     printing p = { text, 0 };
     put(&p, HD_EXPRESSION_PREFIX);
     for (int f = 0; f < HD_FUNCTIONS; f++) {
         if (f != HD_ON_EVICT && f != HD_ON_INSERT && function[f] == function[HD_ON_INSERT]) continue;
-        if (f == HD_ON_EVICT && is_old(all, function[f])) continue;
+        if (f == HD_ON_EVICT && hd_node_is_input(all, function[f], HD_OF_OLD)) continue;
         if (f != HD_ON_INSERT) put(&p, ";");
         put(&p, functions[f]);
         put(&p, "=");
@@ -409,7 +402,7 @@ static void emit_leaf(compiling *c, uint32_t operation, uint32_t number)
     uint64_t by = c->all->node[number].least, bits = 0;
     bool power = hd_node_is_constant(c->all, number) && by && (by & (by - 1)) == 0;
     while (by >> bits > 1) bits++;
-    if (has_one_operand(operation))
+    if (hd_step_is_unary(operation))
         emit(c, operation, HD_OF_NOW);
     else if (power && operation == HD_STEP_DIV)
         emit(c, HD_STEP_SHR, HD_OF_CONSTANT + constant_of(c, bits));

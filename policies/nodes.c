@@ -235,7 +235,7 @@ uint32_t hd_node_binary(hd_nodes *all, uint32_t operation, uint32_t a, uint32_t 
     n.child[0] = (uint16_t)a;
     n.child[1] = (uint16_t)b;
     n.reads = all->node[a].reads | all->node[b].reads;
-    if (operation == HD_STEP_LOG2 || operation == HD_STEP_EXP2) n.reads |= (uint16_t)HD_NODE_LOGARITHMS;
+    if (hd_step_is_unary(operation)) n.reads |= (uint16_t)HD_NODE_LOGARITHMS;
     bound(&n, &all->node[a], &all->node[b]);
     return n.least == n.most ? hd_node_constant(all, n.least) : keep(all, &n);
 }

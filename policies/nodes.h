@@ -42,6 +42,15 @@ static inline bool hd_node_is(const hd_nodes *all, uint32_t n, uint64_t value)
 {
     return hd_node_is_constant(all, n) && all->node[n].least == value;
 }
+static inline bool hd_node_is_input(const hd_nodes *all, uint32_t n, uint32_t of)
+{
+    return all->node[n].operation == HD_STEP_LOAD && all->node[n].of == of;
+}
+/* log2 and exp2 have one operand; the second one of their nodes is the constant 0. */
+static inline bool hd_step_is_unary(uint32_t operation)
+{
+    return operation == HD_STEP_LOG2 || operation == HD_STEP_EXP2;
+}
 static inline bool hd_node_reads(const hd_nodes *all, uint32_t n, uint32_t of) { return all->node[n].reads >> of & 1; }
 
 /* Whether the operands of the operation can be exchanged. */

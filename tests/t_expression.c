@@ -281,7 +281,9 @@ static const struct {
     { "expr:on_insert=now;on_evict=old", M | O | A | T },
     { "expr:on_insert=now;on_evict=old/2", M | O | A | T },                  /* never more than old */
     { "expr:on_insert=now;on_evict=max(old,5);admission=MAX", O | S | ALL }, /* a spared score is no time */
-    { "expr:on_insert=now;on_evict=old+1", A | S },                          /* not all are admitted: no groups */
+    { "expr:on_insert=now;on_evict=now+5;admission=MAX", O | S | ALL },
+    { "expr:on_insert=now;on_evict=0", M | O | A | T },
+    { "expr:on_insert=now;on_evict=old+1", A | S }, /* not all are admitted: no groups */
     { "expr:on_insert=least;on_hit=old+given;admission=MAX", M | U | H | L | ALL },
     { "expr:on_insert=least;on_hit=old+given;admission=given", M | U | L },
     { "expr:on_insert=spared;on_hit=old|1;admission=MAX;on_evict=old&1?old+1:old", M | H | S | ALL },

@@ -187,7 +187,7 @@ static void t_csv(void)
     csv_gives(BYTES("x,2\ny,3\nz"), ",key=2,time=1", true, HD_ECORRUPT, "3 bad records were skipped");
 }
 
-/* The unit of times, whether somebody said it, times that had a fraction, and columns that are not read. */
+/* The unit of times, whether an option gave it, times that had a fraction, and columns that are not read. */
 static void t_units(void)
 {
     static const struct {

@@ -66,7 +66,7 @@ static bool headers_find(char folder[BESIDE_BYTES])
     return false;
 }
 
-/* Whoever else can put an object there would run code in our name. */
+/* A folder of the user alone: an object in it is code that the command runs. */
 static int cache_find(char folder[BESIDE_BYTES])
 {
     struct stat st;

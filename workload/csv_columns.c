@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * csv_columns.c - which column of a csv is what: by number, by its name in the header, or as the form has it; and
- * whether the first row is a header, if nobody said so.
+ * whether the first row is a header, if no option says so.
  */
 #include <stdio.h>
 #include <string.h>
@@ -97,8 +97,8 @@ static void name_add(char list[HD_CSV_TEXT], unsigned column, hd_text name)
         snprintf(list + used, room, ", ...");
 }
 
-/* Column `column` of the header has this name: it has the roles that are called so; a role that nobody gave only if no
- * given one is there. NULL, or what is wrong. */
+/* Column `column` of the header has this name: it has the roles that are called so; a role that no option gave only if
+ * no given one is there. NULL, or what is wrong. */
 static const char *column_named(hd_csv *c, const hd_source_args *a, unsigned column, hd_text name)
 {
     bool used = false;
@@ -159,7 +159,7 @@ static hd_status header_read(hd_csv *c, const hd_source_args *a)
     return HD_OK;
 }
 
-/* ---- Whether there is one, if nobody said it -------------------------------------------------- */
+/* ---- Whether there is one, if no option says it ------------------------------------------------ */
 
 /* The first row, and what stands below it in so many rows. */
 enum { BELOW = 64 };

@@ -63,7 +63,7 @@ struct hd_source {
     uint64_t keys;                    /* how many different keys there can be; 0: not known */
     uint64_t hashed;                  /* requests whose key is text and was hashed, without hash=1 */
     uint64_t tick;                    /* nanoseconds in one unit of time; 0: the requests have no times */
-    bool tick_assumed;                /* nobody said the unit */
+    bool tick_assumed;                /* no option gave the unit */
     uint64_t cut;                     /* times that had a fraction of the unit */
     const char *unread;               /* names of columns that are not read, "op, ttl"; NULL: there is none */
     const char *header;               /* the first line, which was taken for a header unasked; NULL: it was not */

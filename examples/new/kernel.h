@@ -29,7 +29,7 @@ SIMT_FN uint64_t NAME_look(simt_tile t, const hkv_view *v, uint64_t b, uint64_t 
     return HKV_NONE;
 }
 
-/* find, contains and the like: the items change nothing, and wait for nobody. */
+/* find, contains and the like: the items change nothing and do not wait. */
 SIMT_FN void NAME_lookup(const hkv_args *a)
 {
     simt_tile t = simt_tile_of(NAME_LANES);

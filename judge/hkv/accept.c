@@ -37,21 +37,21 @@ hkv_item hkv_fixture_item(const fixture *s, const hkv_view *model, uint32_t k, u
 }
 
 /* Fills in what the item has to list, before the victim leaves the model. */
-static void note_listed(const hkv_view *model, judge_listing *l, const hkv_item *it, hd_outcome o, uint64_t gone_key)
+static void note_listed(const hkv_view *model, judge_listing *l, const hkv_item *it, hd_score_in in,
+                        const hkv_seen *seen)
 {
-    hd_score_in in = it->in;
+    hd_outcome o = seen->outcome;
     uint32_t bytes = model->value_bytes;
     bool evicts = it->op == HD_OP_INSERT_AND_EVICT;
     l->listed = (it->op == HD_OP_FIND_MISSED && o == HD_MISS) || (evicts && (o == HD_REFUSED || o == HD_EVICTED));
     if (!l->listed) return;
     l->key = it->key;
-    uint64_t gone_score = o == HD_REFUSED || o == HD_EVICTED ? hkv_foresee(model, it, gone_key, &in) : 0;
     l->score = hd_on_insert(it->raw ? (uint32_t)HKV_RAW_POLICY : model->policy, &model->program, in);
     if (bytes) memcpy(l->value, it->value, bytes);
     if (o != HD_EVICTED) return;
-    uint64_t gone = hkv_find(model, gone_key);
-    l->key = gone_key;
-    l->score = gone_score;
+    uint64_t gone = hkv_find(model, seen->gone_key);
+    l->key = seen->gone_key;
+    l->score = seen->gone_score;
     if (bytes && gone != HKV_NOWHERE) memcpy(l->value, hkv_value(model, gone), bytes);
 }
 
@@ -71,12 +71,10 @@ const char *hkv_fixture_accept(const fixture *s, void *table, uint32_t k, uint64
     seen.score_shown = delivers;
     if (delivers) seen.score = b->score_out[i];
     if (delivers && judge_ops[b->op].value_out) seen.value = (const uint8_t *)b->value_out + i * s->value_bytes;
-    if (t && o == HD_EVICTED) {
-        hd_score_in in;
-        seen.gone_key = t->a;
-        seen.gone_score = hkv_foresee(model, &it, t->a, &in);
-    }
-    note_listed(model, l, &it, o, seen.gone_key);
+    if (t && o == HD_EVICTED) seen.gone_key = t->a;
+    hd_score_in in = it.in;
+    if (o == HD_EVICTED || o == HD_REFUSED) seen.gone_score = hkv_foresee(model, &it, seen.gone_key, &in);
+    note_listed(model, l, &it, in, &seen);
     return hkv_accept(model, &it, &seen, p->kernel->strictness == FIXTURE_CHOICE ? HKV_ANY_CHOICE : HKV_EXACT_CHOICE);
 }
 

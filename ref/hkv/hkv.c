@@ -65,11 +65,10 @@ static void unpin(hkv_view *v, uint64_t e)
 
 /* A slot to take. */
 typedef struct place {
-    uint64_t entry;  /* HKV_NOWHERE: full of pinned entries         */
-    bool empty;      /* else it holds the bucket's least entry ...  */
-    uint64_t least;  /* ... whose score this is                     */
-    uint32_t spared; /* entries that were spared before it was found */
-    hd_score_in in;  /* what on_insert is given */
+    uint64_t entry;  /* HKV_NOWHERE: full of pinned entries              */
+    uint64_t least;  /* the score of the entry there                     */
+    bool empty;      /* there is none; else it is the bucket's least     */
+    uint32_t spared; /* entries that were spared before it was found     */
 } place;
 
 /* The score that an entry had before it was spared. */
@@ -186,43 +185,54 @@ static uint64_t least_beside(const hkv_view *v, uint64_t b, uint64_t e)
 }
 
 /* What the policy is told of an item that takes the place. */
-static hd_score_in told(const hkv_view *v, const hkv_item *it, const place *p)
+static __attribute__((noinline)) hd_score_in told(const hkv_view *v, const hkv_item *it, const place *p)
 {
     hd_score_in in = it->in;
-    if (it->raw || p->entry == HKV_NOWHERE) return in;
+    if (!(v->program.flags & HD_KEEPS_ORDER) || it->raw || p->entry == HKV_NOWHERE) return in;
     in.spared = p->spared;
     if (v->program.flags & HD_READS_LEAST) in.least = least_beside(v, p->entry / v->slots, p->entry);
     return in;
 }
 
-/* The slot for a new key of the item, and what the policy is told. While the policy spares the entry that is about to
- * leave, the entry gets its new score, and the search goes on; at most as often as the buckets have slots. Items of raw
- * scores spare nothing. log: NULL, or room for so many entries, *logged of which were spared. */
-static place make_room(const hkv_view *v, const hkv_item *it, const hkv_home *at, before *log, uint32_t *logged)
+/* The score of an item that takes the place. */
+static inline uint64_t new_score(const hkv_view *v, const hkv_item *it, const place *p)
 {
-    bool spares = !it->raw && (v->program.flags & HD_SPARES);
-    uint32_t most = hkv_homes(v) * v->slots, spared = 0;
-    place p = choose(v, at);
+    if (!(v->program.flags & HD_KEEPS_ORDER)) return hd_on_insert(policy_of(v, it), &v->program, it->in);
+    return hd_on_insert(policy_of(v, it), &v->program, told(v, it, p));
+}
+
+/* While the policy spares the entry at p, which is about to leave, the entry gets its new score, and the search goes
+ * on; at most as often as the buckets have slots. Returns where it ends. log: NULL, or room for so many entries: what
+ * was spared. */
+static __attribute__((noinline)) place spare(const hkv_view *v, const hkv_item *it, const hkv_home *at, place p,
+                                             before *log)
+{
+    const uint32_t most = hkv_homes(v) * v->slots;
     hd_score_in in = it->in;
-    while (spares && !p.empty && p.entry != HKV_NOWHERE && spared < most) {
-        in.spared = spared;
+    for (in.spared = 0; !p.empty && p.entry != HKV_NOWHERE && in.spared < most;) {
         uint64_t score = hd_on_evict(v->policy, &v->program, p.least, in);
         if (score == p.least) break;
         HD_ASSERT(score > p.least, "a spared entry's score falls");
-        if (log) log[spared] = (before){ p.entry, p.least };
+        if (log) log[in.spared] = (before){ p.entry, p.least };
         set_score(v, p.entry, score);
         p = choose(v, at);
-        p.spared = ++spared;
+        p.spared = ++in.spared;
     }
-    p.in = told(v, it, &p);
-    if (logged) *logged = spared;
     return p;
 }
 
-/* Undoes what make_room spared. */
-static void take_back(const hkv_view *v, const before *log, uint32_t logged)
+/* The slot for a new key of the item. Items of raw scores spare nothing. */
+static inline place make_room(const hkv_view *v, const hkv_item *it, const hkv_home *at, before *log)
 {
-    while (logged--) set_score(v, log[logged].entry, log[logged].score);
+    place p = choose(v, at);
+    if (!it->raw && (v->program.flags & HD_SPARES)) p = spare(v, it, at, p, log);
+    return p;
+}
+
+/* Undoes what was spared. */
+static void take_back(const hkv_view *v, const before *log, uint32_t spared)
+{
+    while (spared--) set_score(v, log[spared].entry, log[spared].score);
 }
 
 /* Differs: Algorithm 3, line 7 admits only s > least; Algorithm 2, line 12 refuses only s < least, and that
@@ -302,8 +312,8 @@ static void change_found(hkv_view *v, const hkv_item *it, const hd_rule *r, hd_o
 static void insert(hkv_view *v, const hkv_item *it, const hd_rule *r, const hkv_home *at, hkv_seen *seen,
                    void *gone_value)
 {
-    place p = make_room(v, it, at, NULL, NULL);
-    seen->score = hd_on_insert(policy_of(v, it), &v->program, p.in);
+    place p = make_room(v, it, at, NULL);
+    seen->score = new_score(v, it, &p);
     if (p.entry == HKV_NOWHERE || !admitted(v, &p, it)) {
         seen->outcome = HD_REFUSED;
         return;
@@ -393,9 +403,7 @@ static const char *accept_inserted(const insertion *x, place *taken)
     if (!is_candidate(x->at, bucket)) return "inserted outside its candidate buckets";
     if (x->strictness == HKV_EXACT_CHOICE) return "inserted into the fuller bucket (D1)";
     *taken = empty_in_bucket(x->v, bucket);
-    if (taken->entry == HKV_NOWHERE) return "inserted into a full bucket";
-    taken->in = told(x->v, x->it, taken);
-    return NULL;
+    return taken->entry == HKV_NOWHERE ? "inserted into a full bucket" : NULL;
 }
 
 /* The victim, if it was a key of the table that may leave; HKV_NOWHERE and why not. */
@@ -421,7 +429,7 @@ static const char *accept_evicted(const insertion *x, place *taken)
     uint64_t gone = accept_victim(x, &why), slots = x->v->slots;
     if (why) return why;
     *taken = least_in_bucket(x->v, gone / slots);
-    taken->in = x->now.in;
+    taken->spared = x->now.spared;
     if (*hkv_score_at(x->v, gone) != taken->least) return "evicted an entry whose score was not the least";
     if (gone / slots != x->now.entry / slots) return "evicted from the bucket that was not to be chosen (D2)";
     if (!admitted(x->v, taken, x->it)) return "evicted, but should have been refused";
@@ -439,7 +447,7 @@ static const char *accept_room(const insertion *x, const hd_rule *r)
                       : seen->outcome == HD_EVICTED ? accept_evicted(x, &taken)
                                                     : "the key was absent, and the operation inserts";
     if (why) return why;
-    uint64_t score = hd_on_insert(policy_of(v, x->it), &v->program, taken.in);
+    uint64_t score = new_score(v, x->it, &taken);
     if (seen->score_shown && seen->score != score) return "inserted with a wrong score";
     write_entry(v, taken.entry, x->at->digest, x->it->key, x->it->value, score);
     if (pins(x->it, r)) pin(v, taken.entry, x->it->holder);
@@ -452,10 +460,9 @@ enum { LOGGED = 2 * HD_SLOTS_MAX };
 static __attribute__((noinline)) const char *accept_spared(insertion *x, const hd_rule *r)
 {
     before log[LOGGED];
-    uint32_t logged;
-    x->now = make_room(x->v, x->it, x->at, log, &logged);
+    x->now = make_room(x->v, x->it, x->at, log);
     const char *why = accept_room(x, r);
-    if (why) take_back(x->v, log, logged);
+    if (why) take_back(x->v, log, x->now.spared);
     return why;
 }
 
@@ -464,19 +471,19 @@ static const char *accept_insert(hkv_view *v, const hkv_item *it, const hd_rule 
 {
     insertion x = { v, it, at, seen, strictness, { .entry = HKV_NOWHERE } };
     if (v->program.flags & HD_SPARES) return accept_spared(&x, r);
-    x.now = make_room(v, it, at, NULL, NULL);
+    x.now = make_room(v, it, at, NULL);
     return accept_room(&x, r);
 }
 
 uint64_t hkv_foresee(const hkv_view *v, const hkv_item *it, uint64_t leaves, hd_score_in *in)
 {
     before log[LOGGED];
-    uint32_t logged;
     hkv_home at = hkv_home_of(v, it->key);
-    place p = make_room(v, it, &at, log, &logged);
+    place p = { .entry = HKV_NOWHERE };
+    if (v->program.flags & HD_KEEPS_ORDER) p = make_room(v, it, &at, log); /* for others the search tells nothing */
     uint64_t e = hkv_find(v, leaves), score = e == HKV_NOWHERE ? 0 : *hkv_score_at(v, e);
-    *in = p.in;
-    take_back(v, log, logged);
+    *in = told(v, it, &p);
+    take_back(v, log, p.spared);
     return score;
 }
 
