@@ -136,6 +136,24 @@ static uint64_t number(walk *w)
     return x;
 }
 
+static uint64_t input(walk *w)
+{
+    const judge_score_in *in = &w->in;
+    const struct {
+        const char *name;
+        uint64_t value;
+    } inputs[] = { /* of two that begin alike the longer one comes first */
+                   { "old", w->old },          { "given", in->given }, { "now", in->now },
+                   { "tick", in->tick },       { "epoch", in->epoch }, { "least", in->least },
+                   { "spared", in->spared },   { "slots", in->slots }, { "full", in->full },
+                   { "upper", in->upper },     { "state", in->state }, { "ghosts1", in->ghosts1 },
+                   { "ghosts2", in->ghosts2 }, { "ghost", in->ghost }
+    };
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        if (next_is(w, inputs[i].name)) return inputs[i].value;
+    return number(w);
+}
+
 static uint64_t primary(walk *w)
 {
     if (w->wrong) return 0;
@@ -150,14 +168,7 @@ static uint64_t primary(walk *w)
     if (next_is(w, "log2")) return logarithm(w);
     if (next_is(w, "exp2")) return power(w);
     if (next_is(w, "MAX")) return UINT64_MAX;
-    if (next_is(w, "old")) return w->old;
-    if (next_is(w, "given")) return w->in.given;
-    if (next_is(w, "now")) return w->in.now;
-    if (next_is(w, "tick")) return w->in.tick;
-    if (next_is(w, "epoch")) return w->in.epoch;
-    if (next_is(w, "least")) return w->in.least;
-    if (next_is(w, "spared")) return w->in.spared;
-    return number(w);
+    return input(w);
 }
 
 /* The sign of the level that is next, which is no beginning of another level's: "<" of "<<". */
@@ -215,11 +226,12 @@ static uint64_t value_of(const char *at, uint64_t old, judge_score_in in, bool *
 
 bool judge_expression_read(const char *text, judge_expression *e)
 {
-    static const char *const functions[] = { "on_insert", "on_hit", "admission", "on_evict" };
-    const judge_score_in none = { 0, 0, 0, 0, 0, 0 };
+    static const char *const functions[] = { "on_insert",   "on_hit",   "admission", "on_evict",
+                                             "upper_first", "remember", "forget",    "next_state" };
+    const judge_score_in none = { .given = 0 };
     bool well = strncmp(text, prefix, strlen(prefix)) == 0 && strlen(text) < sizeof e->text;
     if (!well || !begin_of(text, functions[0])) return false;
-    for (int f = 0; f < 4 && well; f++)
+    for (size_t f = 0; f < sizeof functions / sizeof *functions && well; f++)
         if (begin_of(text, functions[f])) value_of(begin_of(text, functions[f]), 0, none, &well);
     if (well) snprintf(e->text, sizeof e->text, "%s", text);
     return well;
@@ -230,5 +242,7 @@ uint64_t judge_expression_value(const judge_expression *e, const char *function,
     bool well;
     const char *at = begin_of(e->text, function);
     if (!at && strcmp(function, "on_evict") == 0) return old;
+    if (!at && strcmp(function, "next_state") == 0) return in.state;
+    if (!at && strcmp(function, "admission") != 0 && strcmp(function, "on_hit") != 0) return 0;
     return value_of(at ? at : begin_of(e->text, "on_insert"), old, in, &well);
 }

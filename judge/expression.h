@@ -13,13 +13,13 @@
 #include "judge/trusted_rows.h"
 
 typedef struct judge_expression {
-    char text[256];
+    char text[512];
 } judge_expression;
 
 /* False: the text is no expressions, or they are not well formed. */
 bool judge_expression_read(const char *text, judge_expression *e);
 
-/* The value of on_insert, on_hit, admission or on_evict. */
+/* The value of on_insert, on_hit, admission, on_evict, upper_first, remember, forget or next_state. */
 uint64_t judge_expression_value(const judge_expression *e, const char *function, uint64_t old, judge_score_in in);
 
 #endif

@@ -353,7 +353,9 @@ static uint64_t item_at(const judging *j, uint64_t p) { return j->order ? j->ord
 
 static judge_score_in score_in(const judging *j, uint64_t i)
 {
-    judge_score_in in = { j->b->score ? j->b->score[i] : 1, j->clock + i, j->clock + i, j->epoch, 0, 0 };
+    judge_score_in in = {
+        .given = j->b->score ? j->b->score[i] : 1, .now = j->clock + i, .tick = j->clock + i, .epoch = j->epoch
+    };
     if (j->o->by_device) in.now = j->clock, in.tick = judge_tick(j->clock, j->opened);
     return in;
 }

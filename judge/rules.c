@@ -149,7 +149,8 @@ bool judge_policy_keeps_order(const judge_policy *p)
 {
     const char *text = p->expression.text;
     if (judge_policy_borrowed(p)) return judge_borrow_keeps_order(row_of(p));
-    return p->rule == JUDGE_EXPRESSION && (strstr(text, "on_evict") || strstr(text, "least") || strstr(text, "spared"));
+    return p->rule == JUDGE_EXPRESSION &&
+           (strstr(text, "on_evict") || strstr(text, "least") || strstr(text, "spared") || strstr(text, "upper_first"));
 }
 
 static uint64_t with_epoch(uint32_t epoch, uint64_t low) { return ((uint64_t)epoch << 32) + low; }

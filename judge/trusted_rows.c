@@ -11,7 +11,12 @@
 
 static hd_score_in as_row_has_it(judge_score_in in)
 {
-    hd_score_in i = { in.given, in.now, in.tick, in.epoch, in.spared, in.least };
+    hd_score_in i = { .given = in.given,
+                      .now = in.now,
+                      .tick = in.tick,
+                      .epoch = in.epoch,
+                      .least = in.least,
+                      .spared = (uint16_t)in.spared };
     return i;
 }
 
@@ -30,7 +35,7 @@ uint64_t judge_borrow_hit(uint32_t row, uint64_t old, judge_score_in in)
 }
 uint64_t judge_borrow_evict(uint32_t row, uint64_t old, judge_score_in in)
 {
-    return hd_on_evict(row, NULL, old, as_row_has_it(in));
+    return hd_on_evict(row, NULL, old, as_row_has_it(in), false);
 }
 uint64_t judge_borrow_admission(uint32_t row, judge_score_in in) { return hd_admission(row, NULL, as_row_has_it(in)); }
 

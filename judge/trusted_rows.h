@@ -15,6 +15,8 @@ typedef struct judge_score_in {
     uint64_t given, now, tick;
     uint32_t epoch, spared;
     uint64_t least; /* spared, least: of an eviction (contract-hkv.md, "Policies that spare") */
+    /* of a bucket with queues (contract-hkv.md, "Policies with queues") */
+    uint64_t slots, full, upper, state, ghost, ghosts1, ghosts2;
 } judge_score_in;
 
 /* *row: the policy's place in its registry; false: there is none of that name. */

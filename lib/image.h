@@ -49,7 +49,7 @@ typedef struct hd_superblock {
     uint32_t clean; /* 1: the table was closed, and the journal is empty */
     uint32_t extents;
     hd_snapshot_header shape;     /* as in a snapshot, but for `size`, which is 0 */
-    char policy[HD_PROGRAM_TEXT]; /* the name, or the expressions; padded with zeros */
+    char policy[HD_PROGRAM_KEPT]; /* the name, or the expressions; padded with zeros */
     hd_image_extent extent[HD_IMAGE_EXTENTS];
     uint8_t zero[440]; /* must be zero */
     uint8_t sum[HD_SUM_BYTES];

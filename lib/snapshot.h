@@ -61,7 +61,7 @@ typedef struct hd_snapshot_header {
 _Static_assert(sizeof(hd_snapshot_header) == 256, "the header has no holes");
 
 typedef struct hd_snapshot_policy {
-    char text[HD_PROGRAM_TEXT]; /* padded with zeros */
+    char text[HD_PROGRAM_KEPT]; /* padded with zeros */
     uint8_t sum[16];            /* XXH3-128 of the 240 bytes before it, canonical byte order */
 } hd_snapshot_policy;
 

@@ -108,7 +108,7 @@ static hd_status get_header(hd_snapshot_reader *r, hd_snapshot_header *h)
 }
 
 /* The expressions behind the header. */
-static hd_status get_policy(hd_snapshot_reader *r, char text[HD_PROGRAM_TEXT])
+static hd_status get_policy(hd_snapshot_reader *r, char text[HD_PROGRAM_KEPT])
 {
     const char *path = r->file->path;
     hd_snapshot_policy p;

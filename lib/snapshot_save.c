@@ -120,6 +120,9 @@ static hd_status check_header(const hd_table *t, const char *path, const hd_snap
 {
     hd_info info = t->info;
     const char *fault = hd_snapshot_fault(h);
+    if (hd_snapshot_has_policy(h) && strlen(t->policy) >= HD_PROGRAM_KEPT)
+        return hd_fail(HD_EINVAL, "%s: not written: the policy's text has %zu characters, and a snapshot keeps %d",
+                       path, strlen(t->policy), HD_PROGRAM_KEPT - 1);
     if (*fault) return hd_fail(HD_ECORRUPT, "%s: not written: the table's %s makes no sense", path, fault);
     return hd_snapshot_shape(t->design, t->backend, path, h, &info);
 }

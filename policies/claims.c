@@ -300,8 +300,11 @@ static uint32_t evict_flags(const hd_nodes *all, const uint32_t function[])
 {
     uint32_t flags = 0;
     uint32_t old = node_of(all, HD_OF_OLD), evict = function[HD_ON_EVICT];
-    bool leaves = old < all->count ? is_not_above(all, evict, old) : all->node[evict].most == 0;
+    bool queues = function[HD_UPPER_FIRST] != 0, leaves = evict == old;
+    if (!leaves && !queues) leaves = old < all->count ? is_not_above(all, evict, old) : all->node[evict].most == 0;
     if (!leaves) flags |= HD_SPARES;
+    if (queues) flags |= HD_QUEUES;
+    if (function[HD_REMEMBER] || function[HD_NEXT_STATE]) flags |= HD_REMEMBERS;
     if (hd_node_reads(all, function[HD_ON_INSERT], HD_OF_LEAST)) flags |= HD_READS_LEAST;
     if (flags && hd_node_is(all, function[HD_ADMISSION], UINT64_MAX)) flags |= HD_ADMITS_ALL;
     return flags || takes_logarithms(all, function) ? flags | HD_COMPILED_APART : 0;
@@ -356,16 +359,37 @@ static uint64_t some_u64(search *s)
     }
 }
 
+static bool has_queues(const search *s)
+{
+    if (s->policy != HD_POLICY_EXPRESSION) return (hd_policy_row_of(s->policy)->flags & HD_QUEUES) != 0;
+    return s->program->begin[HD_UPPER_FIRST] < s->program->end[HD_UPPER_FIRST];
+}
+
+/* A bucket with queues, as a run can leave it. */
+static void some_bucket(search *s, hd_score_in *in)
+{
+    in->slots = (uint16_t)(2 + any_u64(s) % 1023);
+    in->full = any_u64(s) % 4 != 0;
+    in->upper = (uint16_t)(any_u64(s) % (in->slots + 1u));
+    in->state = some_u64(s);
+    in->ghosts1 = (uint16_t)(any_u64(s) % (in->slots + 1u));
+    in->ghosts2 = (uint16_t)(any_u64(s) % (in->slots + 1u - in->ghosts1));
+    uint64_t list = any_u64(s) % 3;
+    in->ghost = (uint8_t)((list == 1 && in->ghosts1) || (list == 2 && in->ghosts2) ? list : 0);
+}
+
 /* Inputs as a run can produce them: the clock does not go back; score and epoch are the caller's. */
 static hd_score_in next_in(search *s)
 {
     s->now = hd_saturating_add(s->now, some_u64(s));
     HD_ASSERT(s->policy != HD_POLICY_EXPRESSION || s->program, "an expression has a program");
     uint64_t given = some_u64(s);
-    hd_score_in in = { given, s->now, s->now, (uint32_t)some_u64(s), 0, 0 };
-    if (!(s->sought & (HD_SPARES | HD_READS_LEAST))) return in; /* other searches go the way they went */
-    in.spared = (uint32_t)(some_u64(s) % 8192);
+    hd_score_in in = { .given = given, .now = s->now, .tick = s->now, .epoch = (uint32_t)some_u64(s) };
+    bool queues = has_queues(s);
+    if (!(s->sought & HD_KEEPS_ORDER) && !queues) return in; /* other searches go the way they went */
+    in.spared = (uint16_t)(some_u64(s) % 2049);
     in.least = some_u64(s);
+    if (queues) some_bucket(s, &in);
     return in;
 }
 
@@ -414,6 +438,25 @@ static bool reads_least(search *s, hd_score_in in)
     return on_insert(s, in) != on_insert(s, other);
 }
 
+static uint64_t queue_function(const search *s, uint32_t function, uint64_t old, hd_score_in in)
+{
+    return hd_queue_function(s->policy, s->program, function, old, in);
+}
+
+/* Of those about what leaves a bucket: what the policy does, and does not say. */
+static uint32_t evicts_by(search *s, uint64_t old, hd_score_in in)
+{
+    uint32_t gone = 0;
+    bool queues = has_queues(s);
+    if (queues && queue_function(s, HD_UPPER_FIRST, 0, in)) gone |= HD_QUEUES;
+    if (queues && (queue_function(s, HD_REMEMBER, old, in) || queue_function(s, HD_NEXT_STATE, 0, in) != in.state))
+        gone |= HD_REMEMBERS;
+    if ((s->sought & HD_SPARES) && hd_on_evict(s->policy, s->program, old, in, queues) != old) gone |= HD_SPARES;
+    if ((s->sought & HD_READS_LEAST) && reads_least(s, in)) gone |= HD_READS_LEAST;
+    if ((s->sought & HD_ADMITS_ALL) && admission(s, in) != UINT64_MAX) gone |= HD_ADMITS_ALL;
+    return gone;
+}
+
 /* Of the flags that are sought. */
 static uint32_t refuted_by(search *s, uint64_t old, hd_score_in in)
 {
@@ -426,10 +469,7 @@ static uint32_t refuted_by(search *s, uint64_t old, hd_score_in in)
     if (score != in.now || on_insert(s, in) != in.now) gone |= HD_SCORE_IS_TIME;
     if ((left & HD_HITS_ADD) && !adds(s, old, in, some_u64(s))) gone |= HD_HITS_ADD;
     if ((left & HD_SCORES_USED) && uses_given(s, old, in)) gone |= HD_SCORES_USED;
-    if ((left & HD_SPARES) && hd_on_evict(s->policy, s->program, old, in) != old) gone |= HD_SPARES;
-    if ((left & HD_READS_LEAST) && reads_least(s, in)) gone |= HD_READS_LEAST;
-    if ((left & HD_ADMITS_ALL) && admission(s, in) != UINT64_MAX) gone |= HD_ADMITS_ALL;
-    return gone & left;
+    return (gone | evicts_by(s, old, in)) & left;
 }
 
 uint32_t hd_claims_refuted(uint32_t policy, const hd_program *program, uint32_t sought, uint32_t chains)

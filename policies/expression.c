@@ -14,14 +14,15 @@
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-static const char *const functions[HD_FUNCTIONS] = { "on_insert", "on_hit", "admission", "on_evict" };
+static const char *const functions[HD_FUNCTIONS] = { "on_insert",   "on_hit",   "admission", "on_evict",
+                                                     "upper_first", "remember", "forget",    "next_state" };
 
 /* A function may read an input: 1 << HD_ON_INSERT, and so on. */
 enum {
     BY_ALL = (1 << HD_FUNCTIONS) - 1,
-    BY_OLD = 1 << HD_ON_HIT | 1 << HD_ON_EVICT,
-    BY_SPARED = 1 << HD_ON_INSERT | 1 << HD_ON_EVICT,
-    BY_LEAST = 1 << HD_ON_INSERT
+    BY_OLD = 1 << HD_ON_HIT | 1 << HD_ON_EVICT | 1 << HD_REMEMBER,
+    BY_LEAST = 1 << HD_ON_INSERT,
+    BY_BUCKET = BY_ALL & ~(1 << HD_ON_HIT | 1 << HD_ADMISSION)
 };
 
 typedef struct input_row {
@@ -31,14 +32,23 @@ typedef struct input_row {
     const char *what; /* NULL: all functions may read it */
 } input_row;
 
+static const char of_bucket[] = "it is known when a bucket takes a new entry";
+
 static const input_row inputs[] = {
-    { "old", HD_OF_OLD, BY_OLD, "it is the score before a hit, or of the entry that is to leave" },
+    { "old", HD_OF_OLD, BY_OLD, "it is the score before a hit, or of the entry that leaves" },
     { "given", HD_OF_GIVEN, BY_ALL, NULL },
     { "now", HD_OF_NOW, BY_ALL, NULL },
     { "tick", HD_OF_TICK, BY_ALL, NULL },
     { "epoch", HD_OF_EPOCH, BY_ALL, NULL },
     { "least", HD_OF_LEAST, BY_LEAST, "it is the least score that stays in the bucket of a new entry" },
-    { "spared", HD_OF_SPARED, BY_SPARED, "it is how many entries an eviction has spared" },
+    { "spared", HD_OF_SPARED, BY_BUCKET, "it is how many entries an eviction has spared" },
+    { "slots", HD_OF_BUCKET_SLOTS, BY_BUCKET, of_bucket },
+    { "full", HD_OF_FULL, BY_BUCKET, of_bucket },
+    { "upper", HD_OF_UPPER, BY_BUCKET, of_bucket },
+    { "state", HD_OF_STATE, BY_BUCKET, of_bucket },
+    { "ghost", HD_OF_GHOST, BY_BUCKET, of_bucket },
+    { "ghosts1", HD_OF_GHOSTS1, BY_BUCKET, of_bucket },
+    { "ghosts2", HD_OF_GHOSTS2, BY_BUCKET, of_bucket },
 };
 enum { INPUTS = sizeof inputs / sizeof *inputs };
 
@@ -169,7 +179,8 @@ static uint32_t read_name(reading *r, size_t n)
         r->at += n;
         return hd_node_constant(r->all, UINT64_MAX);
     }
-    expect(r, "old, given, now, tick, epoch, least, spared, MAX, min(, max(, log2(, exp2( or a number");
+    expect(r, "old, given, now, tick, epoch, least, spared, an input of a bucket with queues, MAX, min(, max(, log2(, "
+              "exp2( or a number");
     return 0;
 }
 
@@ -228,12 +239,43 @@ static void read_function(reading *r, uint32_t function[])
     size_t n = name_length(r);
     for (r->function = 0; r->function < HD_FUNCTIONS && !is_name(r, n, functions[r->function]);) r->function++;
     if (r->function == HD_FUNCTIONS || function[r->function] != NOT_GIVEN) {
-        expect(r, r->function == HD_FUNCTIONS ? "on_insert=, on_hit=, admission= or on_evict=" : "each function once");
+        expect(r, r->function == HD_FUNCTIONS
+                      ? "on_insert=, on_hit=, admission=, on_evict=, upper_first=, remember=, forget= or next_state="
+                      : "each function once");
         return;
     }
     r->at += n;
     need(r, "=", "'='");
     function[r->function] = read_value(r);
+}
+
+/* What a function without a text is. Those of queues have no steps then: 0. */
+static uint32_t usual_function(hd_nodes *all, uint32_t f, uint32_t insert)
+{
+    if (f == HD_ON_EVICT) return hd_node_input(all, HD_OF_OLD);
+    return f > HD_ON_EVICT ? 0 : insert;
+}
+
+/* Whether an expression reads what only a bucket that takes a new entry has. */
+static bool reads_bucket(const hd_nodes *all, uint32_t n)
+{
+    for (size_t i = 0; i < INPUTS; i++)
+        if (inputs[i].by != BY_ALL && inputs[i].of != HD_OF_OLD && hd_node_reads(all, n, inputs[i].of)) return true;
+    return false;
+}
+
+/* Queues need the function that chooses between them, and it alone makes them; so do ghosts and states. */
+static hd_status check_queues(const hd_nodes *all, const uint32_t function[])
+{
+    bool of_queues = false, of_ghosts = function[HD_REMEMBER] || function[HD_NEXT_STATE];
+    for (uint32_t of = HD_OF_BUCKET_SLOTS; of < HD_OF_CONSTANT; of++)
+        for (int f = 0; f < HD_FUNCTIONS; f++) of_queues = of_queues || hd_node_reads(all, function[f], of);
+    if ((of_queues || of_ghosts || function[HD_FORGET]) && !function[HD_UPPER_FIRST])
+        return hd_fail(HD_EINVAL, "policy: upper_first= is needed: the policy reads or keeps what a bucket with queues "
+                                  "has");
+    if (function[HD_FORGET] && !function[HD_REMEMBER])
+        return hd_fail(HD_EINVAL, "policy: remember= is needed: without it there is nothing to forget");
+    return HD_OK;
 }
 
 /* The node of each function. */
@@ -246,17 +288,16 @@ static hd_status read_functions(const char *text, hd_nodes *all, uint32_t functi
     skip_blanks(&r);
     if (*r.at) expect(&r, "an operator, ';' or the end");
     if (function[HD_ON_INSERT] == NOT_GIVEN) expect(&r, "';on_insert=', which has no default");
-    if (function[HD_ON_EVICT] == NOT_GIVEN) function[HD_ON_EVICT] = hd_node_input(all, HD_OF_OLD);
-    for (int f = 0; f < HD_FUNCTIONS; f++) {
+    for (uint32_t f = 0; f < HD_FUNCTIONS; f++) {
         if (r.status || function[f] != NOT_GIVEN) continue;
-        function[f] = function[HD_ON_INSERT];
-        if (hd_node_reads(all, function[f], HD_OF_LEAST) || hd_node_reads(all, function[f], HD_OF_SPARED))
+        function[f] = usual_function(all, f, function[HD_ON_INSERT]);
+        if (f < HD_ON_EVICT && reads_bucket(all, function[f]))
             return hd_fail(HD_EINVAL,
                            "policy: %s= is needed: its default is on_insert, which reads what only a new "
                            "entry has",
                            functions[f]);
     }
-    return r.status;
+    return r.status ? r.status : check_queues(all, function);
 }
 
 /* ---- Printing -------------------------------------------------------------------------------- */
@@ -322,8 +363,9 @@ static hd_status print(const hd_nodes *all, const uint32_t function[], char *tex
     printing p = { text, 0 };
     put(&p, HD_EXPRESSION_PREFIX);
     for (int f = 0; f < HD_FUNCTIONS; f++) {
-        if (f != HD_ON_EVICT && f != HD_ON_INSERT && function[f] == function[HD_ON_INSERT]) continue;
+        if (f != HD_ON_INSERT && f < HD_ON_EVICT && function[f] == function[HD_ON_INSERT]) continue;
         if (f == HD_ON_EVICT && hd_node_is_input(all, function[f], HD_OF_OLD)) continue;
+        if (f > HD_ON_EVICT && !function[f]) continue;
         if (f != HD_ON_INSERT) put(&p, ";");
         put(&p, functions[f]);
         put(&p, "=");
@@ -452,6 +494,7 @@ static hd_status compile_all(const hd_nodes *all, const uint32_t function[], hd_
     memset(program, 0, sizeof *program);
     for (int f = 0; f < HD_FUNCTIONS; f++) {
         int same = 0;
+        if (f > HD_ON_EVICT && !function[f]) continue;
         while (function[same] != function[f]) same++;
         program->begin[f] = same < f ? program->begin[same] : (uint8_t)c.steps;
         if (same == f) compile(&c, function[f], false);
@@ -486,6 +529,22 @@ static const row_text row_texts[] = {
               "max(old&0xffffffff,min(tick,0xffffffff));admission=MAX" },
     { "lrfu", "expr:on_insert=tick<<6;on_hit=max(old,tick<<6)+(log2(0x100000+exp2(0x140000-(max(old,tick<<6)-"
               "min(old,tick<<6))))-0x140000);admission=MAX" },
+    { "slru", "expr:on_insert=min(tick,0x3ffffffffffff)<<13|spared;on_hit=tick+(1<<63);admission=MAX;upper_first=upper>"
+              "slots*4/5+"
+              "spared;on_evict=upper>slots*4/5+spared?min(tick,0x3ffffffffffff)<<13|spared:old" },
+    { "twoq", "expr:on_insert=ghost?tick+(1<<63):min(tick,0x7fffffffffffffff);on_hit=old&1<<63?max(old,tick+(1<<63)):"
+              "old;admission=MAX;"
+              "upper_first=slots-upper<=slots/4;remember=old&1<<63?0:1;forget=ghosts1>=slots/2" },
+    { "s3fifo",
+      "expr:on_insert=(ghost==1?1<<63:0)|min(tick,0x1ffffffffffff)<<14|spared<<2;on_hit=old+min(given,3-(old&3));"
+      "admission=MAX;on_evict=full&((old&3)>=2-(old>>63))?(1<<63|min(tick,0x1ffffffffffff)<<14|spared<<2)+"
+      "(old>>63?(old&3)-1:0):old;upper_first=slots-upper<(slots+9)/10;remember=old&1<<63?0:1;"
+      "forget=ghosts1>=slots-(slots+9)/10" },
+    { "arc",
+      "expr:on_insert=ghost?tick+(1<<63):min(tick,0x7fffffffffffffff);on_hit=tick+(1<<63);admission=MAX;"
+      "upper_first=(slots-upper<<32)+(ghost==2)<=state+32768>>16;remember=upper|ghost?1+(old>>63):0;"
+      "forget=ghost?0:ghosts1>=upper?1:ghosts1+ghosts2>=slots?2:0;next_state=ghost==1?min(slots<<48,"
+      "state+max(1<<48,(ghosts2<<48)/max(ghosts1,1))):ghost==2?state-max(1<<48,(ghosts1<<48)/max(ghosts2,1)):state" },
 };
 
 /* The row that has these functions; HD_POLICY_EXPRESSION: none. */
@@ -525,7 +584,8 @@ static hd_status use_expressions(const char *text, hd_nodes *all, hd_policy_use 
     if (status) return status;
     uint32_t row = row_with(all, function), proven = hd_claims_proven(all, function);
     if (row != HD_POLICY_EXPRESSION && !(hd_policy_rows[row].flags & HD_SCORES_NEEDED)) return use_row(row, use), HD_OK;
-    const uint32_t found = HD_SCORES_USED | HD_SPARES | HD_READS_LEAST; /* of functions that matter, not claims */
+    /* of functions that matter, not claims */
+    const uint32_t found = HD_SCORES_USED | HD_SPARES | HD_READS_LEAST | HD_QUEUES | HD_REMEMBERS;
     uint32_t gone = hd_claims_refuted(HD_POLICY_EXPRESSION, &use->program, proven & ~found, CHAINS);
     HD_ASSERT(gone == 0, "a flag is proven, and refuted");
     use->program.flags = proven & ~gone;
@@ -554,7 +614,7 @@ hd_status hd_policy_read(const char *text, hd_policy_use *use)
     hd_nodes all;
     all.count = 0;
     all.full = false;
-    hd_node_constant(&all, 0); /* node 0, which stands for what was not read */
+    hd_node_input(&all, HD_OF_SAVED); /* node 0, which stands for what was not read; no text names it */
     hd_policy_use got = *use;
     hd_status status = use_expressions(text, &all, &got);
     if (!status) *use = got;
@@ -592,12 +652,26 @@ hd_status hd_policy_read(const char *text, hd_policy_use *use)
 
 const char *hd_policy_flag_words(uint32_t flags)
 {
-    static const char *const text[4][2][3][16] = { WORDS_WITH("", ""), WORDS_WITH("spares", ", spares"),
-                                                   WORDS_WITH("reads least", ", reads least"),
-                                                   WORDS_WITH("spares, reads least", ", spares, reads least") };
+    static const char *const text[12][2][3][16] = {
+        WORDS_WITH("", ""),
+        WORDS_WITH("spares", ", spares"),
+        WORDS_WITH("reads least", ", reads least"),
+        WORDS_WITH("spares, reads least", ", spares, reads least"),
+        WORDS_WITH("queues", ", queues"),
+        WORDS_WITH("spares, queues", ", spares, queues"),
+        WORDS_WITH("reads least, queues", ", reads least, queues"),
+        WORDS_WITH("spares, reads least, queues", ", spares, reads least, queues"),
+        WORDS_WITH("queues, ghosts", ", queues, ghosts"),
+        WORDS_WITH("spares, queues, ghosts", ", spares, queues, ghosts"),
+        WORDS_WITH("reads least, queues, ghosts", ", reads least, queues, ghosts"),
+        WORDS_WITH("spares, reads least, queues, ghosts", ", spares, reads least, queues, ghosts")
+    };
     uint32_t words = (flags & HD_MONOTONE ? 1u : 0) + (flags & HD_ORDER_FREE ? 2u : 0) +
                      (flags & HD_SCORE_ADMITS ? 4u : 0) + (flags & HD_SCORE_IS_TIME ? 8u : 0);
-    uint32_t evicts = (flags & HD_SPARES ? 1u : 0) + (flags & HD_READS_LEAST ? 2u : 0);
+    uint32_t evicts = (flags & HD_SPARES ? 1u : 0) + (flags & HD_READS_LEAST ? 2u : 0) +
+                      (flags & HD_REMEMBERS ? 8u
+                       : flags & HD_QUEUES  ? 4u
+                                            : 0);
     return text[evicts][flags & HD_HITS_ADD ? 1 : 0][flags & HD_SCORES_NEEDED ? 2
                                                      : flags & HD_SCORES_USED ? 1
                                                                               : 0][words];

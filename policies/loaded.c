@@ -46,11 +46,16 @@ static hd_status flags_check(const hd_loaded_policy *p, uint32_t number)
         return hd_fail(HD_EINVAL,
                        "policy %s: it reads the scores of callers (in.given), and does not claim HD_SCORES_USED",
                        p->name);
+    if (!p->upper_first != !(p->flags & HD_QUEUES) || (!p->upper_first && (p->flags & HD_REMEMBERS)))
+        return hd_fail(
+            HD_EINVAL,
+            "policy %s: its row is HD_POLICY_QUEUES exactly if it claims HD_QUEUES, which HD_REMEMBERS needs", p->name);
     if (found & HD_KEEPS_ORDER & ~p->flags)
-        return hd_fail(HD_EINVAL,
-                       "policy %s: on_evict spares entries, or on_insert reads in.least, and it does not "
-                       "claim HD_SPARES or HD_READS_LEAST",
-                       p->name);
+        return hd_fail(
+            HD_EINVAL,
+            "policy %s: on_evict spares entries, on_insert reads in.least, or it remembers keys, and it does "
+            "not claim HD_SPARES, HD_READS_LEAST or HD_REMEMBERS",
+            p->name);
     if ((p->flags & HD_KEEPS_ORDER) && (p->flags & (HD_ORDER_FREE | HD_HITS_ADD)) && !(p->flags & HD_ADMITS_ALL))
         return hd_fail(HD_EINVAL,
                        "policy %s: HD_SPARES and HD_READS_LEAST exclude HD_ORDER_FREE and HD_HITS_ADD "
@@ -78,7 +83,13 @@ uint64_t hd_loaded_score(uint32_t policy, uint32_t function, uint64_t old, hd_sc
 {
     if (policy < HD_POLICY_LOADED || policy - HD_POLICY_LOADED >= count) return 0;
     const hd_loaded_policy *p = &loaded[policy - HD_POLICY_LOADED].policy;
-    if (function == HD_ON_HIT) return p->on_hit(old, in);
-    if (function == HD_ON_EVICT) return p->on_evict ? p->on_evict(old, in) : old;
-    return function == HD_ON_INSERT ? p->on_insert(in) : p->admission(in);
+    switch (function) {
+    case HD_ON_HIT: return p->on_hit(old, in);
+    case HD_ON_EVICT: return p->on_evict ? p->on_evict(old, in) : old;
+    case HD_UPPER_FIRST: return p->upper_first ? p->upper_first(in) : 0;
+    case HD_REMEMBER: return p->remember ? p->remember(old, in) : 0;
+    case HD_FORGET: return p->forget ? p->forget(in) : 0;
+    case HD_NEXT_STATE: return p->next_state ? p->next_state(in) : in.state;
+    default: return function == HD_ON_INSERT ? p->on_insert(in) : p->admission(in);
+    }
 }

@@ -150,10 +150,26 @@ static hd_node load(uint32_t of, uint64_t least, uint64_t most)
     return n;
 }
 
+/* The greatest value of an input. */
+static uint64_t most_of(uint32_t of)
+{
+    switch (of) {
+    case HD_OF_EPOCH: return UINT32_MAX;
+    case HD_OF_FULL: return 1;
+    case HD_OF_GHOST: return 6;
+    case HD_OF_SPARED:
+    case HD_OF_BUCKET_SLOTS:
+    case HD_OF_UPPER:
+    case HD_OF_GHOSTS1:
+    case HD_OF_GHOSTS2: return UINT16_MAX;
+    default: return UINT64_MAX;
+    }
+}
+
 uint32_t hd_node_input(hd_nodes *all, uint32_t of)
 {
-    hd_node n = load(of, 0, of == HD_OF_EPOCH || of == HD_OF_SPARED ? UINT32_MAX : UINT64_MAX);
-    n.reads = (uint16_t)(1u << of);
+    hd_node n = load(of, 0, most_of(of));
+    n.reads = 1u << of;
     return keep(all, &n);
 }
 
@@ -235,7 +251,7 @@ uint32_t hd_node_binary(hd_nodes *all, uint32_t operation, uint32_t a, uint32_t 
     n.child[0] = (uint16_t)a;
     n.child[1] = (uint16_t)b;
     n.reads = all->node[a].reads | all->node[b].reads;
-    if (hd_step_is_unary(operation)) n.reads |= (uint16_t)HD_NODE_LOGARITHMS;
+    if (hd_step_is_unary(operation)) n.reads |= HD_NODE_LOGARITHMS;
     bound(&n, &all->node[a], &all->node[b]);
     return n.least == n.most ? hd_node_constant(all, n.least) : keep(all, &n);
 }

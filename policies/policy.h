@@ -9,11 +9,20 @@
  *     NAME_on_evict(old, in)  asked of the entry that is about to leave. If it returns more than `old`, the entry is
  *                             spared: it stays with that score, and the search for the least goes on
  *
+ * The entries of a bucket may be two queues: those with a score of at least 2^63, and the others. And the bucket may
+ * remember keys that left, its ghosts, in two lists, and a word, its state:
+ *
+ *     NAME_upper_first(in)    not 0: an entry of the upper queue leaves, if there is one; else of the lower queue
+ *     NAME_remember(old, in)  the list, 1 or 2, that the key of the entry that leaves is added to; 0: none
+ *     NAME_forget(in)         the list whose oldest key is forgotten before one is added; 0: none
+ *     NAME_next_state(in)     the new state
+ *
  * A policy is one header that defines the first three and ends in its row, and one line of registry.inc. Or it defines
- * all four, and on CUDA the kernels are compiled apart for it:
+ * the first four, or all, and on CUDA the kernels are compiled apart for it:
  *
  *     HD_POLICY(name, "what it is", flags)
  *     HD_POLICY_APART(name, "what it is", flags)
+ *     HD_POLICY_QUEUES(name, "what it is", flags)
  *
  * The text is shared by the reference, the host machine and CUDA.
  *
@@ -46,11 +55,16 @@ enum {
     HD_SPARES = 128,      /* on_evict spares entries: kernels hold the bucket, and ask it */
     HD_READS_LEAST = 256, /* on_insert reads `least`                                      */
     HD_ADMITS_ALL = 512,  /* the admission score is 2^64 - 1                              */
-    /* on CUDA a file of its own compiles the kernels for it: it spares, reads `least` or takes logarithms */
-    HD_COMPILED_APART = 1024
+    /* on CUDA a file of its own compiles the kernels for it: it spares, reads `least`, has queues, takes logarithms */
+    HD_COMPILED_APART = 1024,
+    HD_QUEUES = 2048,   /* upper_first decides which queue an entry leaves; what on_evict gives may be less than old */
+    HD_REMEMBERS = 4096 /* the table has ghosts and states: remember, forget, next_state */
 };
 
-enum { HD_KEEPS_ORDER = HD_SPARES | HD_READS_LEAST }; /* what an eviction leaves matters to the next one */
+/* What an eviction leaves matters to the next one. */
+enum { HD_KEEPS_ORDER = HD_SPARES | HD_READS_LEAST | HD_QUEUES | HD_REMEMBERS };
+
+#define HD_UPPER_QUEUE (1ull << 63)
 
 /* The epoch above, 32 bits of score below: any later epoch beats any earlier one. */
 HD_FN uint64_t hd_epoch_score(uint32_t epoch, uint32_t low) { return (uint64_t)epoch << 32 | low; }
@@ -67,6 +81,10 @@ HD_FN uint64_t hd_tick_of(uint64_t now_ns, uint64_t opened_ns)
 /* The tick of a time of the table's clock. opened: of a table with the device's clock; 0: the clock is the logical one,
  * whose times are its ticks. */
 HD_FN uint64_t hd_tick_at(uint64_t now, uint64_t opened) { return opened ? hd_tick_of(now, opened) : now; }
+
+/* The tick as a score of the upper queue; as one of the lower queue, of so many bits. */
+HD_FN uint64_t hd_upper_tick(hd_score_in in) { return hd_saturating_add(in.tick, HD_UPPER_QUEUE); }
+HD_FN uint64_t hd_lower_tick(hd_score_in in, uint32_t bits) { return in.tick >> bits ? (1ull << bits) - 1 : in.tick; }
 
 HD_FN uint32_t hd_saturate32(uint64_t x) { return x > UINT32_MAX ? UINT32_MAX : (uint32_t)x; }
 
@@ -94,6 +112,11 @@ typedef struct hd_loaded_policy {
     uint64_t (*on_hit)(uint64_t old, hd_score_in in);
     uint64_t (*admission)(hd_score_in in);
     uint64_t (*on_evict)(uint64_t old, hd_score_in in); /* NULL: it spares nothing */
+    /* NULL: it has no queues, or no ghosts and states. */
+    uint64_t (*upper_first)(hd_score_in in);
+    uint64_t (*remember)(uint64_t old, hd_score_in in);
+    uint64_t (*forget)(hd_score_in in);
+    uint64_t (*next_state)(hd_score_in in);
 } hd_loaded_policy;
 
 /* A function (HD_ON_INSERT, ...) of such a policy. */
@@ -127,6 +150,7 @@ HD_FN uint64_t hd_run_other(uint32_t policy, const hd_program *program, uint32_t
 /* The rows that the functions below can be asked for. */
 #ifdef HD_POLICIES_PLAIN
 #define HD_POLICY_APART(name, what, flags)
+#define HD_POLICY_QUEUES(name, what, flags)
 #endif
 
 /* `program` is the table's; it is read where `policy` is HD_POLICY_EXPRESSION. */
@@ -167,9 +191,10 @@ HD_FN uint64_t hd_admission(uint32_t policy, const hd_program *program, hd_score
 }
 
 #undef HD_POLICY_APART
+#undef HD_POLICY_QUEUES
 
-/* HD_SPARES: the score with which the entry stays; `old`: it leaves. */
-HD_FN uint64_t hd_on_evict(uint32_t policy, const hd_program *program, uint64_t old, hd_score_in in)
+/* HD_SPARES: the score with which the entry stays; `old`: it leaves. queues: HD_QUEUES. */
+HD_FN uint64_t hd_on_evict(uint32_t policy, const hd_program *program, uint64_t old, hd_score_in in, bool queues)
 {
     uint64_t score = old;
     switch (policy) {                /* GCOVR_EXCL_BR_LINE */
@@ -178,12 +203,37 @@ HD_FN uint64_t hd_on_evict(uint32_t policy, const hd_program *program, uint64_t 
     case HD_POLICY_##name:                 \
         score = name##_on_evict(old, in);  \
         break;
+#define HD_POLICY_QUEUES HD_POLICY_APART
 #include "policies/registry.inc"
+#undef HD_POLICY_QUEUES
 #undef HD_POLICY_APART
 #undef HD_POLICY
     default: score = policy < HD_POLICY_COUNT ? old : hd_run_other(policy, program, HD_ON_EVICT, old, in); break;
     }
-    return score < old ? old : score;
+    return score < old && !queues ? old : score;
+}
+
+/* HD_QUEUES: what HD_UPPER_FIRST and the functions behind it give. A program may be without them. */
+HD_FN uint64_t hd_queue_function(uint32_t policy, const hd_program *program, uint32_t function, uint64_t old,
+                                 hd_score_in in)
+{
+    switch (policy) {                /* GCOVR_EXCL_BR_LINE */
+#define HD_POLICY(name, what, flags) /* has none */
+#define HD_POLICY_APART(name, what, flags)
+#define HD_POLICY_QUEUES(name, what, flags)                            \
+    case HD_POLICY_##name:                                             \
+        if (function == HD_UPPER_FIRST) return name##_upper_first(in); \
+        if (function == HD_REMEMBER) return name##_remember(old, in);  \
+        return function == HD_FORGET ? name##_forget(in) : name##_next_state(in);
+#include "policies/registry.inc"
+#undef HD_POLICY_QUEUES
+#undef HD_POLICY_APART
+#undef HD_POLICY
+    default: break;
+    }
+    bool lacks = policy < HD_POLICY_LOADED && (!program || program->begin[function] == program->end[function]);
+    if (policy < HD_POLICY_COUNT || lacks) return function == HD_NEXT_STATE ? in.state : 0;
+    return hd_run_other(policy, program, function, old, in);
 }
 
 /* Whether a function of the program reads times. */
@@ -199,7 +249,7 @@ static inline bool hd_program_reads_time(const hd_program *p)
 /* Whether scores depend on when a batch happens. */
 static inline bool hd_policy_reads_time(uint32_t policy, const hd_program *program)
 {
-    const hd_score_in early = { 1, 1, 1, 0, 0, 0 }, late = { 1, 2, 2, 0, 0, 0 };
+    const hd_score_in early = { .given = 1, .now = 1, .tick = 1 }, late = { .given = 1, .now = 2, .tick = 2 };
     if (policy == HD_POLICY_EXPRESSION) return hd_program_reads_time(program);
     return hd_on_insert(policy, NULL, early) != hd_on_insert(policy, NULL, late) ||
            hd_on_hit(policy, NULL, 0, early) != hd_on_hit(policy, NULL, 0, late);
@@ -223,7 +273,9 @@ typedef struct hd_policy_row {
 static const hd_policy_row hd_policy_rows[] = {
 #define HD_POLICY(name, what, flags)       { #name, what, flags },
 #define HD_POLICY_APART(name, what, flags) { #name, what, (flags) | HD_COMPILED_APART },
+#define HD_POLICY_QUEUES                   HD_POLICY_APART
 #include "policies/registry.inc"
+#undef HD_POLICY_QUEUES
 #undef HD_POLICY_APART
 #undef HD_POLICY
 };
@@ -241,6 +293,7 @@ uint32_t hd_loaded_policy_named(const char *name);
 /* The number of the row of that name; HD_POLICY_COUNT: there is none. */
 static inline uint32_t hd_policy_named(const char *name)
 {
+    if (strcmp(name, "2q") == 0) name = "twoq"; /* names in C begin with a letter */
     uint32_t row = hd_named_row(hd_policy_rows, sizeof *hd_policy_rows, HD_POLICY_COUNT, name);
     return row < HD_POLICY_COUNT ? row : hd_loaded_policy_named(name);
 }

@@ -15,10 +15,11 @@
 #include "simt/fn.h"
 
 enum {
-    HD_PROGRAM_STEPS = 48,    /* of all functions together */
-    HD_PROGRAM_CONSTANTS = 8, /* different ones                  */
-    HD_PROGRAM_SAVED = 4,     /* values that wait at a time      */
-    HD_PROGRAM_TEXT = 240     /* bytes of a policy's text and its end */
+    HD_PROGRAM_STEPS = 96,     /* of all functions together */
+    HD_PROGRAM_CONSTANTS = 12, /* different ones                  */
+    HD_PROGRAM_SAVED = 4,      /* values that wait at a time      */
+    HD_PROGRAM_TEXT = 480,     /* bytes of a policy's text and its end */
+    HD_PROGRAM_KEPT = 240      /* of one that a file keeps */
 };
 
 /* The operations: a binary one replaces the accumulator `a` by the result of a and the operand `x`. The order of these
@@ -49,7 +50,7 @@ enum {
     HD_STEP_SAVE  /* and the next HD_PROGRAM_SAVED - 1: saves a in place 0 and so on; x */
 };
 
-/* Operands: inputs; HD_PROGRAM_SAVED places; inputs of policies that spare; the constants. */
+/* Operands: inputs; HD_PROGRAM_SAVED places; inputs of policies that spare or have queues; the constants. */
 enum {
     HD_OF_OLD,
     HD_OF_GIVEN,
@@ -59,6 +60,13 @@ enum {
     HD_OF_SAVED,
     HD_OF_LEAST = HD_OF_SAVED + HD_PROGRAM_SAVED,
     HD_OF_SPARED,
+    HD_OF_BUCKET_SLOTS,
+    HD_OF_FULL,
+    HD_OF_UPPER,
+    HD_OF_STATE,
+    HD_OF_GHOST,
+    HD_OF_GHOSTS1,
+    HD_OF_GHOSTS2,
     HD_OF_CONSTANT
 };
 
@@ -72,7 +80,18 @@ enum { HD_PROGRAM_VALUES = HD_OF_CONSTANT };
 #define HD_PROGRAM_FN HD_FN_APART /* each place would have a copy of all of it */
 #endif
 
-enum { HD_ON_INSERT, HD_ON_HIT, HD_ADMISSION, HD_ON_EVICT, HD_FUNCTIONS };
+/* A policy without queues has the first four; of a program, the others may be without steps. */
+enum {
+    HD_ON_INSERT,
+    HD_ON_HIT,
+    HD_ADMISSION,
+    HD_ON_EVICT,
+    HD_UPPER_FIRST,
+    HD_REMEMBER,
+    HD_FORGET,
+    HD_NEXT_STATE,
+    HD_FUNCTIONS
+};
 
 /* What a policy's functions are given. */
 typedef struct hd_score_in {
@@ -81,9 +100,18 @@ typedef struct hd_score_in {
     uint64_t tick;  /* the same in ticks that 2^32 of last for long: hd_tick_at */
     uint32_t epoch; /* the table's epoch                                    */
     /* Of a policy that asks for them (HD_READS_LEAST, HD_SPARES); else 0. */
-    uint32_t spared; /* how many entries this item has spared so far        */
-    uint64_t least;  /* on_insert: the least score of the entries that stay in the bucket, without pinned ones; 0: none
-                        stays                                               */
+    uint16_t spared; /* how many entries this item has spared so far        */
+    /* Of a policy with queues, about the bucket that the item's entry comes to; else 0 (HD_QUEUES, HD_REMEMBERS). */
+    uint8_t full;   /* 1: an entry must leave; 0: a slot is free           */
+    uint8_t ghost;  /* in which list the key is remembered: 1 or 2; 0: in none. on_insert: 4 more, if this item has made
+                      the table forget it                                 */
+    uint64_t least; /* on_insert: the least score of the entries that stay in the bucket, without pinned ones; 0: none
+                         stays                                               */
+    uint64_t state; /* what next_state gave last; in all functions but next_state: what it gives now */
+    uint16_t slots; /* of a bucket                                         */
+    uint16_t upper; /* entries with a score of 2^63 or more, before any was spared */
+    uint16_t ghosts1; /* keys that are remembered in list 1                  */
+    uint16_t ghosts2; /* and in list 2                                       */
 } hd_score_in;
 
 typedef struct hd_program {
@@ -208,6 +236,13 @@ HD_PROGRAM_FN uint64_t hd_program_run(const hd_program *p, uint32_t function, ui
 #ifndef HD_POLICIES_PLAIN
     value[HD_OF_LEAST] = in.least;
     value[HD_OF_SPARED] = in.spared;
+    value[HD_OF_BUCKET_SLOTS] = in.slots;
+    value[HD_OF_FULL] = in.full;
+    value[HD_OF_UPPER] = in.upper;
+    value[HD_OF_STATE] = in.state;
+    value[HD_OF_GHOST] = in.ghost;
+    value[HD_OF_GHOSTS1] = in.ghosts1;
+    value[HD_OF_GHOSTS2] = in.ghosts2;
 #endif
     uint32_t i = p->begin[function], end = p->end[function];
     HD_ASSERT(i < end && end <= HD_PROGRAM_STEPS, "a function has no steps");

@@ -4,6 +4,7 @@
  */
 #include "tests/cache_models.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,7 +131,7 @@ static void sieve_miss(cache_model *m, model_entry x)
     model_put(m, 0, x);
 }
 
-/* ---- S3-FIFO: SOSP '23, Algorithm 1 ------------------------------------------------------------ */
+/* ---- S3-FIFO: SOSP '23, Algorithm 1, but a main queue that is too large waits for the next eviction ------------ */
 
 enum { SMALL, MAIN, GHOST };
 
@@ -158,7 +159,6 @@ static void s3fifo_evict_small(cache_model *m)
         if (t.mark > 1) {
             t.mark = 0;
             model_put(m, MAIN, t);
-            if (10 * model_units(m, MAIN) > 9 * m->capacity) s3fifo_evict_main(m);
         } else {
             model_put(m, GHOST, t);
             while (10 * model_units(m, GHOST) > 9 * m->capacity) model_take(m, GHOST, 0);
@@ -211,6 +211,20 @@ static void slru_miss(cache_model *m, model_entry x)
     slru_settle(m);
 }
 
+/* ---- SLRU: two segments, four fifths protected ------------------------------------------------- */
+
+static void slru2_hit(cache_model *m, int q, size_t i)
+{
+    model_put(m, 1, model_take(m, q, i));
+    while (5 * model_units(m, 1) > 4 * m->capacity) model_put(m, 0, model_take(m, 1, 0));
+}
+
+static void slru2_miss(cache_model *m, model_entry x)
+{
+    for (; model_lacks(m, x.size); m->left++) model_take(m, m->q[0].n ? 0 : 1, 0);
+    model_put(m, 0, x);
+}
+
 /* ---- 2Q: VLDB '94, full version ------------------------------------------------------------------ */
 
 enum { A1IN, A1OUT, AM };
@@ -243,8 +257,8 @@ static void arc_hit(cache_model *m, int q, size_t i) { model_put(m, T2, model_ta
 
 static void arc_replace(cache_model *m, bool in_b2)
 {
-    double t1 = (double)model_units(m, T1);
-    bool from_t1 = m->q[T1].n && (t1 > m->value || (in_b2 && t1 == m->value));
+    double t1 = (double)model_units(m, T1), p = round(m->value * 0x1p32) * 0x1p-32; /* so that 4/3 + 4/3 + 4/3 is 4 */
+    bool from_t1 = m->q[T1].n && (t1 > p || (in_b2 && t1 == p));
     if (!m->q[T2].n) from_t1 = true;
     model_put(m, from_t1 ? B1 : B2, model_leave(m, from_t1 ? T1 : T2, 0));
 }
@@ -292,6 +306,7 @@ static const model_rule rules[] = {
     { "full:lfu", 1, no_hit, lfu_miss, true },           { "full:sieve", 1, mark_hit, sieve_miss, true },
     { "full:s3fifo", 3, s3fifo_hit, s3fifo_miss, true }, { "full:slru", 15, slru_hit, slru_miss, true },
     { "full:2q", 5, twoq_hit, twoq_miss, true },         { "full:arc", 3, arc_hit, arc_miss, true },
+    { "full:slru2", 3, slru2_hit, slru2_miss, true },
 };
 enum { RULES = sizeof rules / sizeof *rules };
 

@@ -13,7 +13,7 @@
 #include "tests/testing.h"
 
 typedef struct model {
-    char policy[240];
+    char policy[480];
     uint64_t buckets, seed, now; /* now: the clock of the next item */
     uint32_t slots, value_bytes, epoch;
     bool dual, always;

@@ -11,6 +11,7 @@
 #include "judge/kernels.h"
 #include "judge/rules.h"
 #include "judge/steps.h"
+#include "policies/expression.h"
 #include "tests/testing.h"
 #include "tools/policy_walk.h"
 
@@ -171,6 +172,14 @@ static model model_of(const hd_case *c, uint64_t scores)
     return m;
 }
 
+/* Those with queues are refused. */
+static bool has_queues(const char *policy)
+{
+    hd_policy_use use;
+    must(hd_policy_read(policy, &use));
+    return use.program.flags & HD_QUEUES;
+}
+
 static uint64_t walk(const hd_case *c, uint64_t scores, uint64_t requests)
 {
     model m = model_of(c, scores);
@@ -196,6 +205,12 @@ static uint64_t walk(const hd_case *c, uint64_t scores, uint64_t requests)
 /* Both modes and both ways of admission, with given scores and without. */
 static void walk_all_ways(const char *policy)
 {
+    if (has_queues(policy)) {
+        hd_case c = case_of(policy, false, false, 4, "uniform:11", 0);
+        static policy_walk w;
+        must_fail(policy_walk_open(&w, &c, 0), HD_EINVAL, "has queues");
+        return;
+    }
     for (uint64_t way = 0; way < 8; way++) {
         bool dual = way & 1, always = way >> 1 & 1, gives = way >> 2 & 1 || strcmp(policy, "custom") == 0;
         hd_case c = case_of(policy, dual, always, dual ? 3 : 4 + way % 3, way % 3 ? "uniform:11" : "uniform:30", way);

@@ -60,6 +60,24 @@ static const struct {
     { "expr:on_insert=log2(MAX)", "expr:on_insert=4194303" },
     { "expr:on_insert=log2( now + 1 )", "expr:on_insert=log2(now+1)" },
     { "expr:on_insert=tick<<14|spared<<1;on_hit=1|old;admission=MAX;on_evict=old&1?tick<<14|spared<<1:old", "clock" },
+    { "expr:on_insert=min(tick,0x3ffffffffffff)<<13|spared;on_hit=(1<<63)+tick;admission=MAX;upper_first=slots*4/"
+      "5+spared<"
+      "upper;on_evict=upper>slots*4/5+spared?min(tick,0x3ffffffffffff)<<13|spared:old",
+      "slru" },
+    { "expr:on_insert=ghost?tick+(1<<63):min(tick,0x7fffffffffffffff);on_hit=old&1<<63?max(old,tick+(1<<63)):old;"
+      "admission=MAX;upper_first=slots-upper<=slots/4;remember=old&1<<63?0:1;forget=ghosts1>=slots/2",
+      "twoq" },
+    { "expr:on_insert=(ghost==1?1<<63:0)|min(tick,0x1ffffffffffff)<<14|spared<<2;on_hit=old+min(given,3-(old&3));ad"
+      "mission=MAX;on_evict=full&((old&3)>=2-(old>>63))?(1<<63|min(tick,0x1ffffffffffff)<<14|spared<<2)+(old>>63?(o"
+      "ld&3)-1:0):old;upper_first=slots-upper<(slots+9)/10;remember=old&1<<63?0:1;forget=ghosts1>=slots-(slots+9)/1"
+      "0",
+      "s3fifo" },
+    { "expr:on_insert=ghost?tick+(1<<63):min(tick,0x7fffffffffffffff);on_hit=tick+(1<<63);admission=MAX;upper_first"
+      "=(slots-upper<<32)+(ghost==2)<=state+32768>>16;remember=upper|ghost?1+(old>>63):0;forget=ghost?0:ghosts1>=up"
+      "per?1:ghosts1+ghosts2>=slots?2:0;next_state=ghost==1?min(slots<<48,state+max(1<<48,(ghosts2<<48)/max(ghosts1"
+      ",1))):ghost==2?state-max(1<<48,(ghosts1<<48)/max(ghosts2,1)):state",
+      "arc" },
+    { "expr:on_insert=1;upper_first=0;remember=1", "expr:on_insert=1;upper_first=0;remember=1" },
     { "expr:on_insert=now;on_evict=old", "lru" },
 };
 
@@ -86,21 +104,25 @@ static void one_way_of_writing(void)
 
 static const test_refusal mistakes[] = {
     { "expr", "policy: there is no 'expr'; " },
-    { "expr:", "policy: column 6: expected on_insert=, on_hit=, admission= or on_evict=, found the end" },
+    { "expr:", "policy: column 6: expected on_insert=, on_hit=, admission=, on_evict=, upper_first=" },
     { "expr:on_insert", "policy: column 15: expected '=', found the end" },
     { "expr:on_insert=", "policy: column 16: expected a value, found the end" },
-    { "expr:on_miss=1", "policy: column 6: expected on_insert=, on_hit=, admission= or on_evict=, found 'on_miss=1'" },
+    { "expr:on_miss=1", "policy: column 6: expected on_insert=, on_hit=, admission=, on_evict=, upper_first=" },
     { "expr:on_hit=1", "policy: column 14: expected ';on_insert=', which has no default, found the end" },
     { "expr:on_insert=1;on_insert=1", "policy: column 18: expected each function once" },
     { "expr:on_insert=1;", "policy: column 18: expected on_insert=" },
     { "expr:on_insert=old", "policy: column 16: expected no 'old' in on_insert" },
     { "expr:on_insert=1;admission=1+old", "policy: column 30: expected no 'old' in admission" },
     { "expr:on_insert=givn",
-      "policy: column 16: expected old, given, now, tick, epoch, least, spared, MAX, min(, max(, log2(" },
+      "policy: column 16: expected old, given, now, tick, epoch, least, spared, an input of a bucket with" },
     { "expr:on_insert=1+*2", "policy: column 18: expected a value, found '*2'" },
     { "expr:on_insert=1;on_hit=least", "policy: column 25: expected no 'least' in on_hit" },
     { "expr:on_insert=1;on_evict=old+least", "policy: column 31: expected no 'least' in on_evict" },
     { "expr:on_insert=1;admission=spared", "policy: column 28: expected no 'spared' in admission" },
+    { "expr:on_insert=1;admission=ghost", "policy: column 28: expected no 'ghost' in admission" },
+    { "expr:on_insert=1+slots;on_hit=2;admission=3", "policy: upper_first= is needed" },
+    { "expr:on_insert=1;remember=1", "policy: upper_first= is needed" },
+    { "expr:on_insert=1;upper_first=upper;forget=1", "policy: remember= is needed" },
     { "expr:on_insert=1+spared", "policy: on_hit= is needed: its default is on_insert" },
     { "expr:on_insert=1+least;on_hit=old", "policy: admission= is needed: its default is on_insert" },
     { "expr:on_insert=(1", "policy: column 18: expected ')' or an operator, found the end" },
@@ -114,8 +136,9 @@ static const test_refusal mistakes[] = {
     { "expr:on_insert=18446744073709551616", "policy: column 16: expected a number of at most 2^64-1" },
     { "expr:on_insert=0x", "policy: column 16: expected a number of at most 2^64-1, decimal or 0x" },
     { "expr:on_insert=12a", "policy: column 16: expected a number" },
-    { "expr:on_insert=now+1;on_hit=now+2;admission=now+3+given*4*5&6|7^8+(now/9)+(now%10)",
-      "policy: its expressions have more than 8 different constants" },
+    { "expr:on_insert=now+1;on_hit=now+2;admission=now+3+given*4*5&6|7^8+(now/9)+(now%10)+(tick/11)+(tick%13)+(now/15)",
+
+      "policy: its expressions have more than 12 different constants" },
 };
 
 static void mistakes_name_the_column(void)
@@ -129,9 +152,9 @@ static void mistakes_name_the_column(void)
     hd_policy_use use;
     char text[HD_PROGRAM_TEXT + 200] = "expr:on_insert=now";
     while (strlen(text) < HD_PROGRAM_TEXT) strcat(text, "+now");
-    must_fail(hd_policy_read(text, &use), HD_EINVAL, "is longer than 239 characters");
+    must_fail(hd_policy_read(text, &use), HD_EINVAL, "is longer than 479 characters");
     text[HD_PROGRAM_TEXT - 1 - (HD_PROGRAM_TEXT - 1 - 18) % 4] = 0;
-    must_fail(hd_policy_read(text, &use), HD_EINVAL, "take more than 48 steps");
+    must_fail(hd_policy_read(text, &use), HD_EINVAL, "take more than 96 steps");
     snprintf(text, sizeof text, "expr:on_insert=%s",
              "(now%3)-((now%5)-((now%7)-((now%9)-((now%11)-((now%13)-(now%2))))))");
     must(hd_policy_read(text, &use)); /* to the right costs nothing */
@@ -160,16 +183,24 @@ static void same_values(const char *text, const hd_policy_use *use, uint64_t *r)
     check(judge_expression_read(text, &e), "the judge does not read it");
     for (int i = 0; i < 200; i++) {
         bool given = use->program.flags & HD_SCORES_USED; /* a batch has scores only then */
-        hd_score_in in = { given ? some(r) : 1, some(r), some(r), (uint32_t)some(r), (uint32_t)some(r), some(r) };
-        judge_score_in to_judge = { in.given, in.now, in.tick, in.epoch, in.spared, in.least };
+        hd_score_in in = { .given = given ? some(r) : 1, .now = some(r), .tick = some(r) };
+        in.epoch = (uint32_t)some(r), in.spared = (uint16_t)some(r), in.least = some(r);
+        in.slots = (uint16_t)some(r), in.full = test_below(r, 2) == 0, in.upper = (uint16_t)some(r), in.state = some(r);
+        in.ghost = (uint8_t)test_below(r, 7), in.ghosts1 = (uint16_t)some(r), in.ghosts2 = (uint16_t)some(r);
+        judge_score_in to_judge = { in.given, in.now,   in.tick,  in.epoch, in.spared,  in.least,  in.slots,
+                                    in.full,  in.upper, in.state, in.ghost, in.ghosts1, in.ghosts2 };
+        bool queues = use->program.flags & HD_QUEUES;
         uint64_t old = some(r), is[HD_FUNCTIONS] = { hd_on_insert(use->number, &use->program, in),
                                                      hd_on_hit(use->number, &use->program, old, in),
                                                      hd_admission(use->number, &use->program, in),
-                                                     hd_on_evict(use->number, &use->program, old, in) };
-        static const char *const function[HD_FUNCTIONS] = { "on_insert", "on_hit", "admission", "on_evict" };
+                                                     hd_on_evict(use->number, &use->program, old, in, queues) };
+        static const char *const function[HD_FUNCTIONS] = { "on_insert",   "on_hit",   "admission", "on_evict",
+                                                            "upper_first", "remember", "forget",    "next_state" };
+        for (uint32_t f = HD_UPPER_FIRST; f < HD_FUNCTIONS; f++)
+            is[f] = hd_queue_function(use->number, &use->program, f, old, in);
         for (int f = 0; f < HD_FUNCTIONS; f++) {
             uint64_t want = judge_expression_value(&e, function[f], old, to_judge);
-            if (f == HD_ON_EVICT && want < old) want = old; /* less spares nothing, as old does */
+            if (f == HD_ON_EVICT && want < old && !queues) want = old; /* less spares nothing, as old does */
             check(is[f] == want, "%s old=%llu given=%llu now=%llu tick=%llu epoch=%u: %llu instead of %llu",
                   function[f], (ull)old, (ull)in.given, (ull)in.now, (ull)in.tick, in.epoch, (ull)is[f], (ull)want);
         }
@@ -224,7 +255,9 @@ enum {
     S = HD_SPARES | HD_COMPILED_APART,
     L = HD_READS_LEAST | HD_COMPILED_APART,
     P = HD_COMPILED_APART, /* powers and logarithms */
-    ALL = HD_ADMITS_ALL
+    ALL = HD_ADMITS_ALL,
+    Q = HD_QUEUES | HD_COMPILED_APART,
+    G = HD_QUEUES | HD_REMEMBERS | HD_COMPILED_APART
 };
 
 static const struct {
@@ -287,6 +320,10 @@ static const struct {
     { "expr:on_insert=least;on_hit=old+given;admission=MAX", M | U | H | L | ALL },
     { "expr:on_insert=least;on_hit=old+given;admission=given", M | U | L },
     { "expr:on_insert=spared;on_hit=old|1;admission=MAX;on_evict=old&1?old+1:old", M | H | S | ALL },
+    { "expr:on_insert=1;upper_first=upper>slots/2", A | Q },
+    { "expr:on_insert=1;on_evict=old/2;admission=MAX;upper_first=1", O | S | Q | ALL }, /* less than old is another */
+    { "expr:on_insert=1;upper_first=1;next_state=state+1", A | G },
+    { "expr:on_insert=ghost;on_hit=old;admission=MAX;upper_first=1;remember=1", M | H | G | ALL },
 };
 
 static void flags_are_found(void)
@@ -313,7 +350,7 @@ static void no_flag_is_refuted(void)
         if (hd_policy_read(text, &use) || use.number != HD_POLICY_EXPRESSION) continue;
         test_case("policy=%s", use.text);
         uint32_t gone = hd_claims_refuted(use.number, &use.program, UINT32_MAX, CHAINS), is = use.program.flags;
-        const uint32_t found = U | S | L; /* of functions that matter, not claims */
+        const uint32_t found = U | HD_KEEPS_ORDER; /* of functions that matter, not claims */
         check(!(is & gone & ~found), "refuted: %s", hd_policy_flag_words(is & gone));
         uint32_t matters = gone & found & ~is;
         if (!strstr(use.text, "given")) matters &= ~(uint32_t)U; /* a program may count hits by it */

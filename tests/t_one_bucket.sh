@@ -54,20 +54,33 @@ yes() { # yes NAME COMMAND...
   shift
   if "$@" >words 2>&1; then pass "$name"; else fail "$name" "$(cat words)"; fi
 }
-for policy in lru fifo clock sieve; do
-  yes "$policy in a bucket of 1,024 slots" all_alike $policy full:$policy 1024 120000
-  for size in 2 7 64; do yes "$policy in a bucket of $size slots" all_alike $policy full:$policy $size 20000; done
+for policy in lru fifo clock sieve slru2 2q s3fifo arc; do
+  row=${policy%lru2}
+  [ "$row" = "$policy" ] || row=slru
+  yes "$row in a bucket of 1,024 slots" all_alike $row full:$policy 1024 120000
+  for size in 2 7 64; do yes "$row in a bucket of $size slots" all_alike $row full:$policy $size 20000; done
 done
 yes "clock as expressions" all_alike "$clock" full:clock 1024 20000
 yes "sieve as expressions" all_alike "$sieve" full:sieve 1024 20000
-for policy in clock sieve; do
+for policy in clock sieve 2q s3fifo arc; do
   yes "$policy by a kernel, request by request" all_alike $policy full:$policy 64 1500 --backend host --batch 1
 done
+yes "slru by a kernel, request by request" all_alike slru full:slru2 64 1500 --backend host --batch 1
 
 # What is almost the policy: other choices within these traces.
 differs() { ! all_alike "$@"; }
 yes "sieve whose new entries join no sweep is found" differs "${sieve/(least>>38<<38)|/}" full:sieve 1024 40000
 yes "clock whose spared entries have one score is found" differs "${clock//spared<<1/0}" full:clock 64 20000
+arc="expr:on_insert=ghost?tick+(1<<63):tick;on_hit=tick+(1<<63);admission=MAX;upper_first=(slots-upper<<32)+(ghost==2)<=state\
++32768>>16;remember=upper|ghost?1+(old>>63):0;forget=ghost?0:ghosts1>=upper?1:ghosts1+ghosts2>=slots?2:0;next_state=ghost==1\
+?min(slots<<48,state+max(1<<48,(ghosts2<<48)/max(ghosts1,1))):ghost==2?state-max(1<<48,(ghosts1<<48)/max(ghosts2,1)):state"
+yes "arc as expressions" all_alike "$arc" full:arc 64 20000
+yes "arc that breaks a tie for B1 is found" differs "${arc/ghost==2)<=/ghost==1)<=}" full:arc 64 20000
+yes "arc that forgets the other list is found" differs "${arc/upper?1:/upper?2:}" full:arc 64 20000
+twoq="expr:on_insert=ghost?tick+(1<<63):tick;on_hit=old>>63?tick+(1<<63):old;admission=MAX;upper_first=slots-upper<=slots/4;\
+remember=old>>63?0:1;forget=ghosts1>=slots/2"
+yes "2q as expressions" all_alike "$twoq" full:2q 64 20000
+yes "2q with one ghost more is found" differs "${twoq/ghosts1>=/ghosts1>}" full:2q 64 20000
 yes "sieve that clears no bit is found" differs "${sieve/0x3fffffffff/0x4000000000}" full:sieve 64 20000
 
 # lrfu rounds logarithms, and lru2 has no history of entries that left: they differ from the papers by that.

@@ -277,7 +277,7 @@ static hd_score_in next_in(uint64_t *random, uint64_t *now)
 {
     uint64_t step = some_u64(random);
     *now = *now + step < *now ? UINT64_MAX : *now + step;
-    hd_score_in in = { some_u64(random), *now, *now, (uint32_t)some_u64(random), 0, 0 };
+    hd_score_in in = { .given = some_u64(random), .now = *now, .tick = *now, .epoch = (uint32_t)some_u64(random) };
     return in;
 }
 

@@ -144,7 +144,7 @@ int all_kernels_verdict(const all_kernels *t)
         if (!r->wrong[0]) continue;
         if (hd_case_parse(r->again, &c)) c = hd_case_default();
         /* on a small table: schedules, or what each of the two makes of it */
-        char look[512];
+        char look[sizeof c.policy + 272];
         if (r->at_random)
             snprintf(look, sizeof look, "%s sched %s.%s.%s policy=%s dual=%d", with_command(), t->design->name,
                      fixture_op_name(r->op), r->kernel.variant, c.policy, r->dual);

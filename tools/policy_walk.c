@@ -38,6 +38,9 @@ hd_status policy_walk_open(policy_walk *w, const hd_case *c, uint64_t scores)
     else if (w->config.clock != HD_CLOCK_LOGICAL)
         s = hd_fail(HD_EINVAL, "clock: only the logical one gives the same steps every time");
     if (!s) s = open_all(w);
+    if (!s && w->use.program.flags & HD_QUEUES)
+        s = hd_fail(HD_EINVAL, "policy: %s has queues, which are not drawn; heddle sim shows what it keeps",
+                    w->use.text);
     if (!s && w->info.places != w->info.buckets * w->info.slots)
         s = hd_fail(HD_EINVAL, "design: a table of it has slots outside of its buckets");
     if (s) policy_walk_close(w);
@@ -118,7 +121,8 @@ static hd_status begin(policy_walk *w, policy_step *s, bool *more)
 static void spare(const policy_walk *w, policy_step *s, policy_entry *e)
 {
     while ((w->use.program.flags & HD_SPARES) && s->in.spared < w->info.places) {
-        uint64_t at = least_of(w, e, s->key), score = hd_on_evict(w->use.number, &w->use.program, e[at].score, s->in);
+        uint64_t at = least_of(w, e, s->key),
+                 score = hd_on_evict(w->use.number, &w->use.program, e[at].score, s->in, false);
         if (score == e[at].score) return;
         s->spare[s->in.spared++] = (policy_spared){ at, e[at].score, score };
         e[at].score = score;
@@ -190,7 +194,7 @@ bool policy_walk_has_epoch(const policy_walk *w)
     static const uint64_t number[] = { 1, 7, 1000 };
     const uint64_t step = 1ull << 32;
     for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
-        hd_score_in in = { number[i], number[i], number[i], 1, 0, 0 }, later = in;
+        hd_score_in in = { .given = number[i], .now = number[i], .tick = number[i], .epoch = 1 }, later = in;
         later.epoch = 2;
         if (hd_on_insert(w->use.number, &w->use.program, later) - hd_on_insert(w->use.number, &w->use.program, in) !=
             step)

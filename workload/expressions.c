@@ -11,7 +11,8 @@ typedef struct drawing {
     hd_rng *g;
     char *text;
     size_t used;
-    bool hit; /* `old` can be read */
+    bool hit;    /* `old` can be read                  */
+    bool bucket; /* so can what a bucket with queues has */
 } drawing;
 
 static uint64_t below(drawing *d, uint64_t n) { return hd_rng_below(d->g, n); }
@@ -24,12 +25,20 @@ static void put(drawing *d, const char *words)
     d->used += n;
 }
 
+static void draw_of_bucket(drawing *d)
+{
+    static const char *const inputs[] = { "slots", "full", "upper", "state", "ghost", "ghosts1", "ghosts2", "spared" };
+    put(d, inputs[below(d, sizeof inputs / sizeof *inputs)]);
+}
+
 static void draw_leaf(drawing *d)
 {
     static const char *const inputs[] = { "now", "given", "given", "epoch", "tick", "now" };
     static const char *const constants[] = { "0", "1", "2", "3", "7", "32", "64", "1000", "0xffffffff", "MAX" };
     uint64_t kind = below(d, 4);
-    if (d->hit && kind == 0)
+    if (d->bucket && below(d, 2))
+        draw_of_bucket(d);
+    else if (d->hit && kind == 0)
         put(d, "old");
     else if (kind < 3)
         put(d, inputs[below(d, sizeof inputs / sizeof *inputs)]);
@@ -69,10 +78,22 @@ static void draw(drawing *d, uint64_t depth)
     }
 }
 
+static void draw_queues(drawing *d)
+{
+    static const char *const functions[] = { ";upper_first=1&", ";remember=1+", ";forget=", ";next_state=" };
+    d->bucket = true;
+    for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
+        d->hit = f == 1;
+        if (f > 1 && below(d, 2)) continue;
+        put(d, functions[f]);
+        draw(d, 1);
+    }
+}
+
 void hd_expressions_draw(hd_rng *g, char text[HD_EXPRESSIONS_TEXT])
 {
     enum { DEEP = 3, SHALLOW = 2 };
-    drawing d = { g, text, 0, false };
+    drawing d = { g, text, 0, false, false };
     put(&d, "expr:on_insert=");
     draw(&d, below(&d, SHALLOW + 1));
     if (below(&d, 4)) {
@@ -92,4 +113,5 @@ void hd_expressions_draw(hd_rng *g, char text[HD_EXPRESSIONS_TEXT])
     d.hit = true;
     put(&d, ";on_evict=");
     draw(&d, below(&d, SHALLOW + 1));
+    if (below(&d, 2) == 0) draw_queues(&d);
 }

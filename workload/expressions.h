@@ -7,7 +7,7 @@
 
 #include "workload/rng.h"
 
-enum { HD_EXPRESSIONS_TEXT = 240 };
+enum { HD_EXPRESSIONS_TEXT = 480 };
 
 /* A policy that hd_policy_read accepts, "expr:on_insert=...", unless it takes more steps or constants than a program
  * has: few do. */

@@ -232,6 +232,7 @@ SIMT_FN void hkv_coalesced_evict(const hkv_args *a, uint32_t locking, hkv_one *o
     p.empty = false;
     p.spared = x.spared;
     p.stays = x.stays;
+    p.room = (hkv_room *)0;
     bool admitted = hkv_admit(a, o, p);
     if (admitted) hkv_coalesced_point_at(a, o, x.entry);
     if (admitted && locking != HKV_LOCK_ALWAYS) {
@@ -271,6 +272,7 @@ SIMT_FN bool hkv_coalesced_decide_absent(const hkv_args *a, uint32_t family, uin
         held = hkv_try_buckets(simt_tile_of(1), a, o);
         if (!held || !hkv_keys_differ(a)) return false;
     }
+    if (hkv_has_queues(a)) return true; /* it may move others even where there is room */
     if (room) hkv_coalesced_insert(a, locking, o);
     return !room;
 }
@@ -334,10 +336,54 @@ SIMT_FN void hkv_coalesced_stays(simt_tile w, const hkv_args *a, uint8_t *rows, 
     simt_join();
 }
 
+/* A policy with queues: the lane's item takes slot p, under its locks, or is refused. */
+SIMT_FN void hkv_coalesced_take(const hkv_args *a, hkv_one *o, hkv_place p)
+{
+    bool admitted = hkv_admit(a, o, p);
+    uint64_t gone = admitted && !p.empty ? simt_ldrlx_u64(hkv_key_at(&a->v, p.entry)) : 0;
+    simt_ticket(o->i, o->outcome, gone, admitted ? o->entry : HKV_NONE);
+    if (!admitted) return;
+    hkv_coalesced_point_at(a, o, p.entry);
+    hkv_remember(a, p.room, gone);
+    simt_strlx_u64(hkv_key_at(&a->v, p.entry), HD_KEY_LOCKED);
+    hkv_occupy(a, o, p, gone);
+}
+
+/* Eight lanes make room for those of them with `wanted`, one after another: a lane alone would read its bucket word by
+ * word, and a warp for one lane leaves the memory idle. */
+SIMT_FN void hkv_coalesced_by_queues(const hkv_args *a, hkv_one *o, bool wanted)
+{
+    simt_tile w = simt_tile_of(8);
+    uint32_t left = simt_ballot(w, wanted);
+    while (left) {
+        uint32_t lane = simt_ffs(left) - 1;
+        hkv_room rooms[2];
+        hkv_one s;
+        left &= left - 1;
+        s.i = simt_shfl_u64(w, o->i, lane);
+        s.key = simt_shfl_u64(w, o->key, lane);
+        s.first = simt_shfl_u64(w, o->first, lane);
+        s.second = simt_shfl_u64(w, o->second, lane);
+        s.at_first.empty = simt_shfl_u32(w, o->at_first.empty, lane);
+        s.at_first.empties = simt_shfl_u32(w, o->at_first.empties, lane);
+        s.at_second.empty = simt_shfl_u32(w, o->at_second.empty, lane);
+        s.at_second.empties = simt_shfl_u32(w, o->at_second.empties, lane);
+        hkv_place p = hkv_make_room_by_queues(w, a, &s, rooms);
+        if (hkv_reads_least(a) && p.entry != HKV_NONE) p.stays = hkv_least_beside(w, a, p.entry / a->v.slots, p.entry);
+        if (w.rank == lane) hkv_coalesced_take(a, o, p);
+        simt_join();
+    }
+}
+
 /* The lanes with `evicts` look for a victim in their buckets, which are full, and refuse or evict. */
 SIMT_FN void hkv_coalesced_make_room(simt_tile w, const hkv_args *a, uint32_t locking, uint8_t *rows, uint8_t *row,
                                      hkv_one *o, bool evicts)
 {
+    if (hkv_has_queues(a)) {
+        hkv_coalesced_by_queues(a, o, evicts);
+        simt_join();
+        return;
+    }
     hkv_victim x = hkv_coalesced_victim(w, a, rows, row, o, evicts);
     if (hkv_spares(a)) hkv_coalesced_spare(w, a, rows, row, o, evicts, &x);
     if (hkv_reads_least(a)) hkv_coalesced_stays(w, a, rows, row, evicts, &x);

@@ -69,7 +69,8 @@ SIMT_FN bool hkv_admit(const hkv_args *a, hkv_one *o, hkv_place p)
     const hkv_view *v = &a->v;
     hd_score_in in = hkv_score_in(a, o->i);
     if (hkv_keeps_order(a)) {
-        in.spared = p.spared;
+        if (hkv_has_queues(a)) in = p.room->in;
+        in.spared = (uint16_t)p.spared;
         in.least = p.stays;
     }
     o->score = hd_on_insert(v->policy, hkv_program(a), in);
@@ -122,9 +123,19 @@ SIMT_FN void hkv_decide_absent(simt_tile t, const hkv_args *a, hkv_one *o, hkv_p
     HKV_SYNC(t); /* all lanes have read what rank 0 overwrites */
     if (t.rank == 0) {
         uint64_t gone = p.empty ? 0 : simt_ld_u64(hkv_key_at(&a->v, p.entry));
+        if (hkv_has_queues(a)) hkv_remember(a, p.room, gone);
         simt_strlx_u64(hkv_key_at(&a->v, p.entry), HD_KEY_LOCKED);
         hkv_occupy(a, o, p, gone);
     }
+}
+
+/* The same, for a policy with queues. */
+SIMT_FN void hkv_decide_by_queues(simt_tile t, const hkv_args *a, hkv_one *o)
+{
+    hkv_room rooms[2];
+    hkv_place p = hkv_make_room_by_queues(t, a, o, rooms);
+    if (hkv_reads_least(a) && p.entry != HKV_NONE) p.stays = hkv_least_beside(t, a, p.entry / a->v.slots, p.entry);
+    hkv_decide_absent(t, a, o, p);
 }
 
 /* The slot was taken by another item: resets the decision, so that the item searches again. */
@@ -146,6 +157,8 @@ SIMT_FN void hkv_decide_upsert(simt_tile t, const hkv_args *a, hkv_one *o, const
         hkv_decide_found(t, a, o, r, hkv_is_pinned(a, o->entry));
     else if (!r.insert)
         o->outcome = HD_MISS;
+    else if (hkv_has_queues(a))
+        hkv_decide_by_queues(t, a, o);
     else
         hkv_decide_absent(t, a, o, hkv_choose(t, a, o, first_copy, second_copy));
 }

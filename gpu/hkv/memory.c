@@ -97,6 +97,10 @@ static int planes(const hkv_state *o, hd_memory *all)
           HD_HOLDS_ENTRIES, offsetof(hkv_view, bound) },
         { "pins", "holders", offsetof(hkv_state, v.holder), holders, sizeof *v->holder, 0, .put = large,
           HD_HOLDS_ENTRIES, offsetof(hkv_view, holder) },
+        { "policy: ghosts", "ghosts", offsetof(hkv_state, v.ghost), hkv_ghosts_of(v), sizeof *v->ghost, 0,
+          .put = large, HD_HOLDS_ENTRIES, offsetof(hkv_view, ghost) },
+        { "policy: states", "states", offsetof(hkv_state, v.state), hkv_states_of(v), sizeof *v->state, 0,
+          .put = small, HD_HOLDS_ENTRIES, offsetof(hkv_view, state) },
         { "capacity: far values", "far values", offsetof(hkv_state, v.far), hkv_far_bytes(v), 1, HD_AS_IT_COMES,
           .put = HD_HOST_MEMORY, HD_HOLDS_SHARED },
     };

@@ -248,7 +248,7 @@ static inline hd_status hkv_launch_row(const hkv_launcher *all, uint32_t row, co
 static inline hd_score_in hkv_unscored_in(const hkv_args *a, uint64_t i)
 {
     uint64_t now = a->clock + i * a->per_item;
-    hd_score_in in = { 1, now, hd_tick_at(now, a->opened), a->epoch, 0, 0 };
+    hd_score_in in = { .given = 1, .now = now, .tick = hd_tick_at(now, a->opened), .epoch = a->epoch };
     return in;
 }
 
@@ -351,13 +351,22 @@ static inline bool hkv_stages(const hkv_args *a)
     return (a->op == HD_OP_FIND_MISSED || a->op == HD_OP_INSERT_AND_EVICT) && hkv_list_wanted(a);
 }
 
+/* A table without entries, or of another size, remembers nothing. */
+static inline hd_status hkv_forget_all(const hkv_launcher *l, const hkv_view *v)
+{
+    hd_status s = HD_OK;
+    if (v->ghost) s = l->on.zero(l->on.self, v->ghost, hkv_capacity(v) * sizeof *v->ghost);
+    if (v->state && !s) s = l->on.zero(l->on.self, v->state, v->buckets * sizeof *v->state);
+    return s;
+}
+
 /* The launches of hkv_launch() but the last of find_or_insert_ptr. */
 static inline hd_status hkv_launch_operation(const hkv_launcher *l, uint32_t row, hkv_args a)
 {
     const hd_variant_row *r = hkv_row(row);
     bool stages = hkv_stages(&a);
     bool counts = r->family == HKV_SWEEP || r->family == HKV_PROMOTE;
-    hd_status s = HD_OK;
+    hd_status s = r->family == HKV_CLEAR ? hkv_forget_all(l, &a.v) : HD_OK;
     bool fetches = hkv_fetches(&a);
     if (!stages) a.list.stage_flag = NULL;
     if (!fetches) a.fetch.entry = NULL;
@@ -365,6 +374,7 @@ static inline hd_status hkv_launch_operation(const hkv_launcher *l, uint32_t row
     a.first = ranged ? a.start : 0;
     a.last = keyed ? a.n : ranged ? a.start + a.n : hkv_capacity(&a.v);
     a.list.window = 0;
+    if (s) return s;
     if (stages) return hkv_launch_windows(l, row, &a);
     if (fetches) return hkv_launch_fetches(l, row, &a);
     if (hkv_has_groups(row, &a)) return hkv_launch_groups(l, row, &a);

@@ -32,7 +32,9 @@ SIMT_FN hd_score_in hkv_score_in(const hkv_args *a, uint64_t i)
     in.tick = hd_tick_at(in.now, a->opened);
     in.epoch = a->epoch;
     in.spared = 0;
-    in.least = 0;
+    in.full = in.ghost = 0;
+    in.least = in.state = 0;
+    in.slots = in.upper = in.ghosts1 = in.ghosts2 = 0;
     return in;
 }
 

@@ -31,10 +31,10 @@ SIMT_FN bool hkv_reads_least(const hkv_args *a) { return hkv_keeps_order(a) & HD
  * the entry, and it has its new score. The score rises, so the bound of its group stays true. */
 SIMT_FN bool hkv_spare(simt_tile t, const hkv_args *a, const hkv_one *o, uint64_t e, uint64_t least, uint32_t spared)
 {
-    if (!hkv_spares(a) || e == HKV_NONE || spared == a->v.slots * (a->v.dual + 1)) return false;
+    if (!hkv_spares(a) || e == HKV_NONE || spared == hkv_spared_most(&a->v, false)) return false;
     hd_score_in in = hkv_score_in(a, o->i);
-    in.spared = spared;
-    uint64_t score = hd_on_evict(a->v.policy, hkv_program(a), least, in);
+    in.spared = (uint16_t)spared;
+    uint64_t score = hd_on_evict(a->v.policy, hkv_program(a), least, in, false);
     if (score == least) return false;
     HKV_SYNC(t); /* all lanes have read the scores */
     if (t.rank == 0) simt_strlx_u64(hkv_score_at(&a->v, e), score);

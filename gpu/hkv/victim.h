@@ -8,7 +8,7 @@
 
 #include "gpu/hkv/item.h"
 #include "gpu/hkv/pins.h"
-#include "gpu/hkv/spare.h"
+#include "gpu/hkv/queues.h"
 
 /* The score of entry e falls to `score`, and the bound of its group with it. */
 SIMT_FN void hkv_lower_bound(const hkv_view *v, uint64_t e, uint64_t score)
@@ -17,16 +17,6 @@ SIMT_FN void hkv_lower_bound(const hkv_view *v, uint64_t e, uint64_t score)
     uint64_t *bound = v->bound + e / HKV_BOUNDED;
     if (simt_ldrlx_u64(bound) > score) simt_min_u64(bound, score, SIMT_RELAXED);
 }
-
-/* A slot to take. */
-typedef struct hkv_place {
-    uint64_t entry; /* HKV_NONE: all are pinned */
-    uint64_t least; /* its score                */
-    bool empty;     /* it has no entry          */
-    /* Of policies that ask for them (spare.h); else 0. */
-    uint32_t spared; /* how many entries were spared before it was found */
-    uint64_t stays;  /* the least score of what stays in its bucket      */
-} hkv_place;
 
 /* Whether the entry of slot s would be the better victim: lower than the least so far, and not pinned. */
 SIMT_FN bool hkv_is_lower(const hkv_args *a, uint64_t b, uint32_t s, uint64_t score, uint32_t at, uint64_t least,
@@ -70,6 +60,7 @@ SIMT_FN hkv_place hkv_least(simt_tile t, const hkv_args *a, uint64_t b, const ui
     p.empty = false;
     p.spared = 0;
     p.stays = 0;
+    p.room = (hkv_room *)0;
     p.least = HKV_LEAST64(t, least);
     at = HKV_LEAST32(t, least == p.least ? at : slots);
     p.entry = at < slots ? hkv_entry(&a->v, b, at) : HKV_NONE;
@@ -84,6 +75,7 @@ SIMT_FN hkv_place hkv_free_place(const hkv_args *a, const hkv_one *o)
     p.entry = second ? hkv_entry(&a->v, o->second, o->at_second.empty) : hkv_entry(&a->v, o->first, o->at_first.empty);
     p.least = p.stays = 0;
     p.spared = 0;
+    p.room = (hkv_room *)0;
     p.empty = true;
     return p;
 }

@@ -82,10 +82,28 @@ const char *hkv_fixture_accept(const fixture *s, void *table, uint32_t k, uint64
 
 static const hkv_view *view_of(const void *table) { return &((const hkv_state *)table)->v; }
 
+/* What buckets remember depends on what they were told, and on nothing else. */
+static const char *same_memory(const hkv_view *model, const hkv_view *now, char why[JUDGE_SENTENCE])
+{
+    for (uint64_t e = 0; now->ghost && e < hkv_capacity(now); e++)
+        if (now->ghost[e] != model->ghost[e])
+            return fixture_say(why,
+                               "bucket %" PRIu64 ": ghost %" PRIu64 " is 0x%" PRIx64 ", and 0x%" PRIx64
+                               " by the reference",
+                               e / now->slots, e % now->slots, now->ghost[e], model->ghost[e]);
+    for (uint64_t b = 0; now->state && b < now->buckets; b++)
+        if (now->state[b] != model->state[b])
+            return fixture_say(why, "bucket %" PRIu64 ": its state is %" PRIu64 ", and %" PRIu64 " by the reference", b,
+                               now->state[b], model->state[b]);
+    return NULL;
+}
+
 const char *hkv_fixture_beside(const fixture *s, const void *table, const void *after, char why[JUDGE_SENTENCE])
 {
     const hkv_view *model = view_of(table), *now = view_of(after);
     (void)s;
+    const char *wrong = same_memory(model, now, why);
+    if (wrong) return wrong;
     for (uint64_t e = 0; now->holder && e < hkv_capacity(now); e++) {
         uint64_t key = *hkv_key_at(now, e), there = now->holder[e] ? hkv_find(model, key) : HKV_NOWHERE;
         if (now->holder[e] && (there == HKV_NOWHERE || model->holder[there] != now->holder[e]))

@@ -56,6 +56,8 @@ uint32_t hkv_fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST
         { "value", offsetof(hkv_state, v.value), hkv_near_bytes(v), HD_AS_IT_COMES },
         { "far value", offsetof(hkv_state, v.far), hkv_far_bytes(v), HD_AS_IT_COMES },
         { "holder", offsetof(hkv_state, v.holder), holders * sizeof *v->holder, HD_AS_IT_COMES },
+        { "ghost", offsetof(hkv_state, v.ghost), hkv_ghosts_of(v) * sizeof *v->ghost, HD_AS_IT_COMES },
+        { "state", offsetof(hkv_state, v.state), hkv_states_of(v) * sizeof *v->state, HD_AS_IT_COMES },
     };
     uint32_t n = 0;
     for (size_t i = 0; i < sizeof planes / sizeof *planes; i++)
@@ -101,9 +103,15 @@ static void bring_in(fixture *s, hd_rng *g, uint32_t *room, uint64_t key, uint64
     room[b]--;
     uint64_t given = fixture_draw_score(s, g, score_below), now = hd_rng_below(g, score_below);
     if (scores_are_ahead(s)) now += 4 * FIXTURE_SCORES;
-    hd_score_in in = { given, now, now, (uint32_t)hd_rng_below(g, s->epoch + 1), 0, 0 };
+    hd_score_in in = { .given = given, .now = now, .tick = now, .epoch = (uint32_t)hd_rng_below(g, s->epoch + 1) };
+    const uint32_t flags = v->program.flags;
+    if (flags & HD_REMEMBERS) in.ghost = (uint8_t)hd_rng_below(g, 3);
     uint64_t score = hd_on_insert(v->policy, &v->program, in);
-    if ((v->program.flags & HD_SPARES) && hd_rng_below(g, 2)) score = hd_on_hit(v->policy, &v->program, score, in);
+    /* from few to nearly all entries of a fixture were hit, where that decides about queues */
+    uint64_t hit = flags & HD_QUEUES   ? hd_rng_below(g, 8) < s->c[0].seed % 9
+                   : flags & HD_SPARES ? hd_rng_below(g, 2)
+                                       : 0;
+    if (hit) score = hd_on_hit(v->policy, &v->program, score, in);
     place(s, g, key, b, score);
 }
 
@@ -149,10 +157,31 @@ static void pin_some(fixture *s, hd_rng *g)
     hkv_view *v = hkv_fixture_view(s);
     for (uint64_t e = 0; e < hkv_capacity(v); e++) {
         if (!v->digest[e] || hd_rng_below(g, matter ? 2 : 4)) continue;
-        hkv_item it = { HD_OP_LOCK_KEYS,        HD_U64, HD_EITHER, *hkv_key_at(v, e), NULL, { 1, 0, 0, 0, 0, 0 },
+        hkv_item it = { HD_OP_LOCK_KEYS,        HD_U64, HD_EITHER, *hkv_key_at(v, e), NULL, { .given = 1 },
                         1 + hd_rng_below(g, 2), false };
         hkv_seen seen;
         hkv_apply(v, &it, &seen, NULL);
+    }
+}
+
+/* What buckets remember: ghosts of keys of the batch that are absent, and of others; a state of up to the slots. */
+static void fill_ghosts(const fixture *s)
+{
+    const hkv_view *v = hkv_fixture_view(s);
+    hd_rng g = hd_rng_from(s->c[0].seed ^ 0x67686f737473u);
+    const hd_batch *b = &s->part[0].batch;
+    for (uint64_t i = 0; v->state && i < v->buckets; i++) v->state[i] = hd_rng_below(&g, (uint64_t)v->slots << 48);
+    for (uint64_t e = 0; v->ghost && e < hkv_capacity(v); e++) {
+        uint64_t bucket = e / v->slots, h = hd_rng_next(&g),
+                 order = 1 + v->slots * hd_rng_below(&g, 1u << 20) + e % v->slots;
+        if (b->n && judge_ops[b->op].keyed && hd_rng_below(&g, 2)) {
+            uint64_t key = b->key[hd_rng_below(&g, b->n)], of = hd_hash(key, v->seed);
+            if (hkv_is_home(v, of, bucket) && hkv_find(v, key) == HKV_NOWHERE) h = of;
+        }
+        uint32_t list = 1 + (uint32_t)hd_rng_below(&g, 2);
+        bool near_the_end = s->c[0].seed % 8 == 3 && e % v->slots == v->slots - 1; /* the orders of the bucket end */
+        v->ghost[e] =
+            hd_rng_below(&g, 4) ? hkv_ghost_word(near_the_end ? UINT32_MAX : order, list, hkv_fingerprint(h)) : 0;
     }
 }
 
@@ -176,6 +205,7 @@ bool hkv_fixture_fill(fixture *s, hd_rng *g)
     if (!fill_buckets(s, g)) return false;
     if (o->v.holder) pin_some(s, g);
     raise_bounds(s);
+    fill_ghosts(s);
     for (uint32_t k = 0; o->v.holder && k < s->parts; k++)
         if (judge_ops[s->part[k].batch.op].may_pin && hd_rng_below(g, 4) == 0) s->part[k].batch.holder = 1;
     o->words->pins.count = o->v.pins;

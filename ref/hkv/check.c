@@ -17,7 +17,8 @@ static const char *const sentences[HKV_RULES] = { "HKV-8: a lower bound is above
                                                   "HKV-5: a reserved key is stored",
                                                   "HKV-2: the digest is not the key's",
                                                   "HKV-3: the key is in none of its buckets",
-                                                  "HKV-4: the key is in two slots" };
+                                                  "HKV-4: the key is in two slots",
+                                                  "HKV-9: two ghosts have the same order" };
 
 /* What is wrong with entry e of bucket b; HKV_RULES: nothing. */
 static int entry_wrong(const hkv_view *v, uint64_t b, uint64_t e)
@@ -60,6 +61,15 @@ void hkv_say_pins(uint64_t seen, uint64_t counted, char *why, size_t bytes)
     snprintf(why, bytes, "HKV-6: %" PRIu64 " entries are pinned, %" PRIu64 " are counted", seen, counted);
 }
 
+/* Whether an earlier ghost of the bucket has the order of ghost e. */
+static bool order_twice(const hkv_view *v, uint64_t b, uint64_t e)
+{
+    bool twice = false;
+    for (uint64_t x = hkv_entry(v, b, 0); v->ghost && v->ghost[e] && x < e; x++)
+        twice = twice || (v->ghost[x] && v->ghost[x] >> 32 == v->ghost[e] >> 32);
+    return twice;
+}
+
 static void check_pins(const hkv_view *v, char *why, size_t bytes)
 {
     uint64_t seen = 0;
@@ -73,6 +83,7 @@ void hkv_check(const hkv_view *v, char *why, size_t bytes)
     for (uint64_t b = 0; b < v->buckets; b++)
         for (uint64_t e = hkv_entry(v, b, 0); e < hkv_entry(v, b + 1, 0); e++) {
             int wrong = entry_wrong(v, b, e);
+            if (wrong == HKV_RULES && order_twice(v, b, e)) wrong = HKV_RULE_GHOST;
             if (wrong != HKV_RULES) {
                 hkv_say_broken(v, e, wrong, why, bytes);
                 return;

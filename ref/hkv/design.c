@@ -18,7 +18,7 @@ typedef struct hkv {
     bool far_lent; /* hkv_open_over */
 } hkv;
 
-enum { HOLDER_BYTES = sizeof(uint64_t) };
+enum { HOLDER_BYTES = sizeof(uint64_t), GHOST_BYTES = sizeof(uint64_t), STATE_BYTES = sizeof(uint64_t) };
 
 hkv_view *hkv_view_of(void *state) { return &((hkv *)state)->view; }
 
@@ -42,8 +42,10 @@ static hd_status hkv_shape(const hd_design *d, const hd_config *c, hd_info *info
     if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_PAIRS;
     if (info->layout != HD_LAYOUT_PLANES && info->layout != HD_LAYOUT_PAIRS)
         return hd_fail(HD_EINVAL, "layout: hkv has planes, or pairs");
-    uint64_t entry_bytes =
-        17 + (uint64_t)c->value_bytes + (has_bounds(info) ? 1 : 0) + (c->hkv.pins ? HOLDER_BYTES : 0);
+    hd_policy_use use;
+    bool remembers = !hd_policy_read(info->policy, &use) && use.program.flags & HD_REMEMBERS; /* else hd_open says it */
+    uint64_t entry_bytes = 17 + (uint64_t)c->value_bytes + (has_bounds(info) ? 1 : 0) +
+                           (c->hkv.pins ? HOLDER_BYTES : 0) + (remembers ? GHOST_BYTES : 0);
     if (info->buckets > (uint64_t)PTRDIFF_MAX / entry_bytes / c->slots)
         return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries of %" PRIu64 " bytes are more than can be addressed",
                        c->capacity, entry_bytes);
@@ -51,7 +53,7 @@ static hd_status hkv_shape(const hd_design *d, const hd_config *c, hd_info *info
     hkv_view v = hkv_view_for(info);
     info->values_device_bytes = hkv_near_values(&v) * c->value_bytes;
     info->values_host_bytes = (info->capacity - hkv_near_values(&v)) * c->value_bytes;
-    info->memory_bytes = info->capacity * entry_bytes;
+    info->memory_bytes = info->capacity * entry_bytes + (remembers ? info->buckets * STATE_BYTES : 0);
     return HD_OK;
 }
 
@@ -67,6 +69,8 @@ static void hkv_close(void *state, const hd_seams *s)
     hd_give(s, h->view.value, hkv_near_bytes(&h->view), 1);
     if (!h->far_lent) hd_give(s, h->view.far, hkv_far_bytes(&h->view), 1);
     hd_give(s, h->view.holder, entries, HOLDER_BYTES);
+    hd_give(s, h->view.ghost, hkv_ghosts_of(&h->view), GHOST_BYTES);
+    hd_give(s, h->view.state, hkv_states_of(&h->view), STATE_BYTES);
     hd_give(s, h, 1, sizeof *h);
 }
 
@@ -128,6 +132,9 @@ uint64_t hkv_bounds_of(const hkv_view *v)
     return v->step == 2 && v->slots % HKV_BOUNDED == 0 ? hkv_capacity(v) / HKV_BOUNDED : 0;
 }
 
+uint64_t hkv_ghosts_of(const hkv_view *v) { return v->program.flags & HD_REMEMBERS ? hkv_capacity(v) : 0; }
+uint64_t hkv_states_of(const hkv_view *v) { return v->program.flags & HD_REMEMBERS ? v->buckets : 0; }
+
 static uint64_t whole_words(uint64_t bytes) { return (bytes + 3) / 4 * 4; }
 
 uint64_t hkv_near_bytes(const hkv_view *v)
@@ -144,7 +151,8 @@ uint64_t hkv_far_bytes(const hkv_view *v)
 static hd_status take_planes(hkv_view *v, const hd_seams *s, uint64_t holders, uint8_t *lent)
 {
     uint64_t entries = hkv_capacity(v);
-    void *digest = NULL, *key = NULL, *score = NULL, *bound = NULL, *value = NULL, *far = lent, *holder = NULL;
+    void *digest = NULL, *key = NULL, *score = NULL, *bound = NULL, *value = NULL, *far = lent, *holder = NULL,
+         *ghost = NULL, *state = NULL;
     hd_status status = hd_take(s, "capacity: digests", entries, 1, &digest);
     if (!status) status = hd_take(s, "capacity: keys", entries, 8 * (uint64_t)v->step, &key);
     if (!status && v->step == 1) status = hd_take(s, "capacity: scores", entries, 8, &score);
@@ -152,6 +160,8 @@ static hd_status take_planes(hkv_view *v, const hd_seams *s, uint64_t holders, u
     if (!status) status = hd_take(s, "capacity: values", hkv_near_bytes(v), 1, &value);
     if (!status && !lent) status = hd_take(s, "capacity: far values", hkv_far_bytes(v), 1, &far);
     if (!status) status = hd_take(s, "pins", holders, HOLDER_BYTES, &holder);
+    if (!status) status = hd_take(s, "policy: ghosts", hkv_ghosts_of(v), GHOST_BYTES, &ghost);
+    if (!status) status = hd_take(s, "policy: states", hkv_states_of(v), STATE_BYTES, &state);
     v->digest = (uint8_t *)digest;
     v->key = (uint64_t *)key;
     v->score = v->step == 1 ? (uint64_t *)score : key ? (uint64_t *)key + 1 : NULL;
@@ -159,6 +169,8 @@ static hd_status take_planes(hkv_view *v, const hd_seams *s, uint64_t holders, u
     v->value = (uint8_t *)value;
     v->far = (uint8_t *)far;
     v->holder = (uint64_t *)holder;
+    v->ghost = (uint64_t *)ghost;
+    v->state = (uint64_t *)state;
     return status;
 }
 

@@ -12,6 +12,7 @@
 #include "ref/accum.h"
 #include "ref/hkv/digests.h"
 #include "ref/hkv/least.h"
+#include "ref/hkv/queues.h"
 #include "ref/rule.h"
 
 /* ---- Algorithm 1: digest-accelerated find ---------------------------------------------------- */
@@ -184,21 +185,29 @@ static uint64_t least_beside(const hkv_view *v, uint64_t b, uint64_t e)
     return any ? least : 0;
 }
 
-/* What the policy is told of an item that takes the place. */
-static __attribute__((noinline)) hd_score_in told(const hkv_view *v, const hkv_item *it, const place *p)
+/* Whether the policy has queues, and scores the item. */
+static bool has_queues(const hkv_view *v, const hkv_item *it)
+{
+    return (v->program.flags & HD_QUEUES) != 0 && !it->raw;
+}
+
+/* What the policy is told of an item that takes the place. t: of a policy with queues. */
+static __attribute__((noinline)) hd_score_in told(const hkv_view *v, const hkv_item *it, const place *p,
+                                                  const hkv_taking *t)
 {
     hd_score_in in = it->in;
     if (!(v->program.flags & HD_KEEPS_ORDER) || it->raw || p->entry == HKV_NOWHERE) return in;
-    in.spared = p->spared;
+    if (has_queues(v, it)) in = t->in;
+    in.spared = (uint16_t)p->spared;
     if (v->program.flags & HD_READS_LEAST) in.least = least_beside(v, p->entry / v->slots, p->entry);
     return in;
 }
 
 /* The score of an item that takes the place. */
-static inline uint64_t new_score(const hkv_view *v, const hkv_item *it, const place *p)
+static inline uint64_t new_score(const hkv_view *v, const hkv_item *it, const place *p, const hkv_taking *t)
 {
     if (!(v->program.flags & HD_KEEPS_ORDER)) return hd_on_insert(policy_of(v, it), &v->program, it->in);
-    return hd_on_insert(policy_of(v, it), &v->program, told(v, it, p));
+    return hd_on_insert(policy_of(v, it), &v->program, told(v, it, p, t));
 }
 
 /* While the policy spares the entry at p, which is about to leave, the entry gets its new score, and the search goes
@@ -207,10 +216,10 @@ static inline uint64_t new_score(const hkv_view *v, const hkv_item *it, const pl
 static __attribute__((noinline)) place spare(const hkv_view *v, const hkv_item *it, const hkv_home *at, place p,
                                              before *log)
 {
-    const uint32_t most = hkv_homes(v) * v->slots;
+    const uint32_t most = hkv_spared_most(v, false);
     hd_score_in in = it->in;
     for (in.spared = 0; !p.empty && p.entry != HKV_NOWHERE && in.spared < most;) {
-        uint64_t score = hd_on_evict(v->policy, &v->program, p.least, in);
+        uint64_t score = hd_on_evict(v->policy, &v->program, p.least, in, false);
         if (score == p.least) break;
         HD_ASSERT(score > p.least, "a spared entry's score falls");
         if (log) log[in.spared] = (before){ p.entry, p.least };
@@ -221,9 +230,51 @@ static __attribute__((noinline)) place spare(const hkv_view *v, const hkv_item *
     return p;
 }
 
-/* The slot for a new key of the item. Items of raw scores spare nothing. */
-static inline place make_room(const hkv_view *v, const hkv_item *it, const hkv_home *at, before *log)
+/* Of two buckets, whether the second one's entry leaves: scores count without the bit of the queue. Ties go to the
+ * first. */
+static bool second_gives_up(const hkv_view *v, uint64_t e0, uint64_t e1)
 {
+    if (e0 == HKV_NOWHERE || e1 == HKV_NOWHERE) return e1 != HKV_NOWHERE;
+    return (*hkv_score_at(v, e1) & ~HD_UPPER_QUEUE) < (*hkv_score_at(v, e0) & ~HD_UPPER_QUEUE);
+}
+
+/* The same of a policy with queues: which entry leaves depends on the queues of its bucket, and the policy may also
+ * move entries when there is a free slot. */
+static __attribute__((noinline)) place make_room_by_queues(const hkv_view *v, const hkv_item *it, const hkv_home *at,
+                                                           before *log, hkv_taking *t)
+{
+    place free = choose(v, at), p = free;
+    const uint32_t homes = free.empty ? 1 : hkv_homes(v),
+                   most = v->program.flags & HD_SPARES ? hkv_spared_most(v, true) : 0;
+    hkv_taking of[2];
+    for (uint32_t k = 0; k < homes; k++)
+        of[k] = hkv_taking_of(v, it, at, free.empty ? free.entry / v->slots : at->bucket[k], !free.empty);
+    for (p.spared = 0;; p.spared++) {
+        uint64_t e[2] = { hkv_first_to_leave(v, &of[0]), HKV_NOWHERE };
+        if (homes == 2) e[1] = hkv_first_to_leave(v, &of[1]);
+        bool second = second_gives_up(v, e[0], e[1]);
+        p.entry = e[second];
+        *t = of[second];
+        if (p.entry == HKV_NOWHERE || p.spared == most) break;
+        uint64_t old = *hkv_score_at(v, p.entry), score = hd_on_evict(v->policy, &v->program, old, t->in, true);
+        if (score == old) break;
+        if (log) log[p.spared] = (before){ p.entry, old };
+        set_score(v, p.entry, score);
+        of[0].in.spared = of[1].in.spared = (uint16_t)(p.spared + 1);
+    }
+    if (free.empty) {
+        p.entry = free.entry;
+        return p;
+    }
+    p.least = p.entry == HKV_NOWHERE ? UINT64_MAX : *hkv_score_at(v, p.entry);
+    if (p.entry != HKV_NOWHERE) hkv_ask_to_remember(v, t, p.least);
+    return p;
+}
+
+/* The slot for a new key of the item. Items of raw scores spare nothing, and know no queues. */
+static inline place make_room(const hkv_view *v, const hkv_item *it, const hkv_home *at, before *log, hkv_taking *t)
+{
+    if (has_queues(v, it)) return make_room_by_queues(v, it, at, log, t);
     place p = choose(v, at);
     if (!it->raw && (v->program.flags & HD_SPARES)) p = spare(v, it, at, p, log);
     return p;
@@ -312,8 +363,9 @@ static void change_found(hkv_view *v, const hkv_item *it, const hd_rule *r, hd_o
 static void insert(hkv_view *v, const hkv_item *it, const hd_rule *r, const hkv_home *at, hkv_seen *seen,
                    void *gone_value)
 {
-    place p = make_room(v, it, at, NULL);
-    seen->score = new_score(v, it, &p);
+    hkv_taking t;
+    place p = make_room(v, it, at, NULL, &t);
+    seen->score = new_score(v, it, &p, &t);
     if (p.entry == HKV_NOWHERE || !admitted(v, &p, it)) {
         seen->outcome = HD_REFUSED;
         return;
@@ -326,6 +378,7 @@ static void insert(hkv_view *v, const hkv_item *it, const hd_rule *r, const hkv_
         seen->gone_score = *hkv_score_at(v, p.entry);
         if (gone_value && v->value_bytes) memcpy(gone_value, hkv_value(v, p.entry), v->value_bytes);
     }
+    if (has_queues(v, it)) hkv_take(v, &t, seen->gone_key);
     write_entry(v, p.entry, at->digest, it->key, it->value, seen->score);
     if (!p.empty && v->bound) tighten(v, p.entry);
     if (pins(it, r)) pin(v, p.entry, it->holder);
@@ -371,6 +424,7 @@ typedef struct insertion {
     const hkv_seen *seen;
     hkv_strictness strictness;
     place now;
+    hkv_taking taking; /* of a policy with queues */
 } insertion;
 
 static bool is_candidate(const hkv_home *at, uint64_t bucket)
@@ -387,7 +441,7 @@ static const char *accept_refused(const insertion *x)
 }
 
 /* Where it was inserted, in *taken. */
-static const char *accept_inserted(const insertion *x, place *taken)
+static const char *accept_inserted(insertion *x, place *taken)
 {
     uint32_t slots = x->v->slots;
     if (x->now.entry == HKV_NOWHERE || !x->now.empty) return "inserted, but there was no room";
@@ -403,6 +457,7 @@ static const char *accept_inserted(const insertion *x, place *taken)
     if (!is_candidate(x->at, bucket)) return "inserted outside its candidate buckets";
     if (x->strictness == HKV_EXACT_CHOICE) return "inserted into the fuller bucket (D1)";
     *taken = empty_in_bucket(x->v, bucket);
+    if (has_queues(x->v, x->it)) x->taking = hkv_taking_of(x->v, x->it, x->at, bucket, false);
     return taken->entry == HKV_NOWHERE ? "inserted into a full bucket" : NULL;
 }
 
@@ -428,7 +483,8 @@ static const char *accept_evicted(const insertion *x, place *taken)
     if (x->now.empty) return "evicted, but there was room";
     uint64_t gone = accept_victim(x, &why), slots = x->v->slots;
     if (why) return why;
-    *taken = least_in_bucket(x->v, gone / slots);
+    bool chosen = has_queues(x->v, x->it) && gone / slots == x->now.entry / slots;
+    *taken = chosen ? x->now : least_in_bucket(x->v, gone / slots);
     taken->spared = x->now.spared;
     if (*hkv_score_at(x->v, gone) != taken->least) return "evicted an entry whose score was not the least";
     if (gone / slots != x->now.entry / slots) return "evicted from the bucket that was not to be chosen (D2)";
@@ -437,7 +493,7 @@ static const char *accept_evicted(const insertion *x, place *taken)
     return NULL;
 }
 
-static const char *accept_room(const insertion *x, const hd_rule *r)
+static const char *accept_room(insertion *x, const hd_rule *r)
 {
     hkv_view *v = x->v;
     const hkv_seen *seen = x->seen;
@@ -447,8 +503,9 @@ static const char *accept_room(const insertion *x, const hd_rule *r)
                       : seen->outcome == HD_EVICTED ? accept_evicted(x, &taken)
                                                     : "the key was absent, and the operation inserts";
     if (why) return why;
-    uint64_t score = new_score(v, x->it, &taken);
+    uint64_t score = new_score(v, x->it, &taken, &x->taking);
     if (seen->score_shown && seen->score != score) return "inserted with a wrong score";
+    if (has_queues(v, x->it)) hkv_take(v, &x->taking, seen->gone_key);
     write_entry(v, taken.entry, x->at->digest, x->it->key, x->it->value, score);
     if (pins(x->it, r)) pin(v, taken.entry, x->it->holder);
     return NULL;
@@ -460,7 +517,7 @@ enum { LOGGED = 2 * HD_SLOTS_MAX };
 static __attribute__((noinline)) const char *accept_spared(insertion *x, const hd_rule *r)
 {
     before log[LOGGED];
-    x->now = make_room(x->v, x->it, x->at, log);
+    x->now = make_room(x->v, x->it, x->at, log, &x->taking);
     const char *why = accept_room(x, r);
     if (why) take_back(x->v, log, x->now.spared);
     return why;
@@ -469,9 +526,14 @@ static __attribute__((noinline)) const char *accept_spared(insertion *x, const h
 static const char *accept_insert(hkv_view *v, const hkv_item *it, const hd_rule *r, const hkv_home *at,
                                  const hkv_seen *seen, hkv_strictness strictness)
 {
-    insertion x = { v, it, at, seen, strictness, { .entry = HKV_NOWHERE } };
+    insertion x;
+    x.v = v;
+    x.it = it;
+    x.at = at;
+    x.seen = seen;
+    x.strictness = strictness;
     if (v->program.flags & HD_SPARES) return accept_spared(&x, r);
-    x.now = make_room(v, it, at, NULL);
+    x.now = make_room(v, it, at, NULL, &x.taking);
     return accept_room(&x, r);
 }
 
@@ -480,9 +542,10 @@ uint64_t hkv_foresee(const hkv_view *v, const hkv_item *it, uint64_t leaves, hd_
     before log[LOGGED];
     hkv_home at = hkv_home_of(v, it->key);
     place p = { .entry = HKV_NOWHERE };
-    if (v->program.flags & HD_KEEPS_ORDER) p = make_room(v, it, &at, log); /* for others the search tells nothing */
+    hkv_taking t;
+    if (v->program.flags & HD_KEEPS_ORDER) p = make_room(v, it, &at, log, &t); /* for others the search tells nothing */
     uint64_t e = hkv_find(v, leaves), score = e == HKV_NOWHERE ? 0 : *hkv_score_at(v, e);
-    *in = told(v, it, &p);
+    *in = told(v, it, &p, &t);
     take_back(v, log, p.spared);
     return score;
 }

@@ -121,6 +121,8 @@ void hkv_show(const hkv_view *v, hd_view *view);
 hkv_view *hkv_view_of(void *state);
 /* How many bounds such a table has; how many holders, from the beginning. */
 uint64_t hkv_bounds_of(const hkv_view *v);
+uint64_t hkv_ghosts_of(const hkv_view *v);
+uint64_t hkv_states_of(const hkv_view *v);
 uint64_t hkv_holders_of(const hd_info *info);
 /* The table has its plane of holders from now on: what hd_info says of it. */
 void hkv_got_holders(hd_info *info);

@@ -38,6 +38,16 @@
  *   near     (n(r) + i) * value_bytes ..                  of entry i of stripe r, i < n(r + 1) - n(r)
  *   far      (r * slots + i - n(r + 1)) * value_bytes ..  of the others
  *
+ * A table whose policy remembers keys that left (HD_REMEMBERS) has two more planes. A ghost is a word: what is known of
+ * a key that left the bucket. Lists are in the order in which keys joined them.
+ *
+ *   state    8b .. 8b + 7                     of bucket b, as next_state gave it last
+ *   ghost    8e .. 8e + 7                     0: none; else its order in the bucket (32 bits), its list less 1 (1 bit)
+ *                                             and 31 bits of the key's hash. No two ghosts of a bucket have one order
+ *
+ * A key that is inserted is a ghost no longer. Items with raw scores read and change neither plane. Growth forgets all
+ * ghosts and states. A snapshot has neither plane.
+ *
  * A pinned entry has a holder, which is not 0. Holders are one more plane:
  *
  *   holder   8e .. 8e + 7                     0: the entry is not pinned
@@ -58,6 +68,7 @@
  *   HKV-7  an empty slot's score is 0: nothing of an old entry shows through export or a snapshot
  *   HKV-8  at rest a bound is no greater than the score of any slot of its group that has no holder, empty slots
  *          included
+ *   HKV-9  no two ghosts of a bucket have the same order
  */
 #ifndef HD_HKV_LAYOUT_H
 #define HD_HKV_LAYOUT_H
@@ -82,6 +93,7 @@ enum {
     HKV_RULE_DIGEST,
     HKV_RULE_HOME,
     HKV_RULE_TWICE,
+    HKV_RULE_GHOST,
     HKV_RULES
 };
 
@@ -92,6 +104,8 @@ typedef struct hkv_view {
     uint64_t *score;  /* of entry e at e * step        */
     uint64_t *bound;  /* (buckets, slots / HKV_BOUNDED); NULL: none */
     uint64_t *holder; /* (buckets, slots); NULL: no entry was ever pinned */
+    uint64_t *state;  /* (buckets); NULL: the policy does not remember    */
+    uint64_t *ghost;  /* (buckets, slots); likewise                       */
     uint8_t *value;   /* (buckets, slots, value_bytes), or those that are near */
     uint8_t *far;     /* the others; NULL: all are near */
     uint64_t near;    /* entries of the table, or slots of every bucket, whose values are near */
@@ -160,6 +174,23 @@ HD_FN uint64_t hkv_near_values(const hkv_view *v)
     uint64_t all = hkv_capacity(v), near = v->striped ? hkv_near_before(v, v->buckets) : v->near;
     return near < all ? near : all;
 }
+
+/* How many entries the insert of one item spares at most. A policy with queues may spare an entry again. */
+HD_FN uint32_t hkv_spared_most(const hkv_view *v, bool queues)
+{
+    uint32_t all = (v->dual + 1) * v->slots;
+    return !queues ? all : all < 1024 ? 4 * all : 4095;
+}
+
+/* The part of a key's hash that a ghost has. The bucket is known by others. */
+HD_FN uint32_t hkv_fingerprint(uint64_t h) { return (uint32_t)(h * 0x9e3779b97f4a7c15u >> 33); }
+
+/* list: 1 or 2. */
+HD_FN uint64_t hkv_ghost_word(uint64_t order, uint32_t list, uint32_t fingerprint)
+{
+    return order << 32 | (uint64_t)(list - 1) << 31 | fingerprint;
+}
+HD_FN uint32_t hkv_ghost_list(uint64_t word) { return 1 + (uint32_t)(word >> 31 & 1); }
 
 HD_FN void hkv_make_empty(const hkv_view *v, uint64_t e)
 {

@@ -87,6 +87,8 @@ void hkv_clear(hkv_view *v, uint32_t threads)
     uint64_t entries = hkv_capacity(v);
     hd_team_run(entries > 1 << 20 ? threads : 1, entries, clear_share, v);
     if (v->holder) memset(v->holder, 0, entries * sizeof *v->holder);
+    if (v->ghost) memset(v->ghost, 0, entries * sizeof *v->ghost);
+    if (v->state) memset(v->state, 0, v->buckets * sizeof *v->state);
     v->pins = 0;
 }
 

@@ -2,8 +2,10 @@
  *
  * arc.c - full:arc, Figure 4 of Megiddo and Modha, "ARC: a self-tuning, low overhead replacement cache" (FAST '03).
  * Differs: sizes are those of objects, not of pages. Entries leave until the object fits, and the target moves by the
- * object's size where the paper's moves by one page.
+ * object's size where the paper's moves by one page. It is compared in units of 2^-32: three steps of a third are one.
  */
+#include <math.h>
+
 #include "tools/caches/cache.h"
 
 enum { T1, T2, B1, B2 };
@@ -22,7 +24,8 @@ static hd_status arc_hit(baseline *b, uint32_t at, const hd_request *r)
 /* The paper's REPLACE. */
 static void arc_replace(baseline *b, bool in_b2)
 {
-    double p = ((const arc *)b->own)->target, t1 = (double)b->units[T1];
+    const double unit = 4294967296.0;
+    double p = floor(((const arc *)b->own)->target * unit + 0.5) / unit, t1 = (double)b->units[T1];
     bool recent = cache_list_empty(b, T2) || (!cache_list_empty(b, T1) && (t1 > p || (in_b2 && t1 == p)));
     uint32_t at = cache_oldest(b, recent ? T1 : T2);
     cache_leave(b, at);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * slru.c - full:slru, the segmented LRU with four segments of Huang et al., "An analysis of Facebook photo caching"
- * (SOSP '13, S4LRU): each segment has a quarter of the capacity; the lowest also has the remainder. The first paper of
- * segmented LRU (Karedla et al., 1994) has two segments, and leaves their sizes open.
+ * (SOSP '13, S4LRU): each segment has a quarter of the capacity; the lowest also has the remainder. full:slru2 has the
+ * two segments of the first paper, Karedla, Love and Wherry (IEEE Computer 27(3), 1994), which leaves their sizes open:
+ * 80% are protected, and an entry on probation may use what the protected segment does not.
  */
 #include "tools/caches/cache.h"
 
@@ -30,6 +31,31 @@ static void slru_miss(baseline *b, uint32_t at, const hd_request *r, uint64_t si
     while (b->units[LOWEST] > lowest_most(b) - size) cache_drop(b, cache_oldest(b, LOWEST));
     cache_push(b, LOWEST, cache_enter(b, at, r, size));
 }
+
+enum { PROBATION, PROTECTED };
+
+static uint64_t protected_most(const baseline *b) { return b->capacity / 5 * 4 + b->capacity % 5 * 4 / 5; }
+
+static hd_status slru2_hit(baseline *b, uint32_t at, const hd_request *r)
+{
+    (void)r;
+    cache_move(b, PROTECTED, at);
+    while (b->units[PROTECTED] > protected_most(b)) cache_move(b, PROBATION, cache_oldest(b, PROTECTED));
+    return HD_OK;
+}
+
+static void slru2_miss(baseline *b, uint32_t at, const hd_request *r, uint64_t size)
+{
+    while (cache_lacks(b, size)) cache_drop(b, cache_oldest(b, cache_list_empty(b, PROBATION) ? PROTECTED : PROBATION));
+    cache_push(b, PROBATION, cache_enter(b, at, r, size));
+}
+
+const cache_kind cache_slru2 = {
+    .row = { "full:slru2", "two LRU segments: a hit protects an entry, surplus ones go back on probation",
+             "Computer 27(3), 1994", "a segment per entry", .bytes = true },
+    .hit = slru2_hit,
+    .miss = slru2_miss,
+};
 
 const cache_kind cache_slru = {
     .row = { "full:slru", "four LRU segments: a hit moves an entry one up, a full segment its oldest entry one down",
