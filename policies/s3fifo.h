@@ -2,9 +2,9 @@
  *
  * s3fifo - Yang et al., "FIFO queues are all you need for cache eviction" (SOSP '23), Algorithm 1: the lower queue S
  * has a tenth of the slots, the upper queue M the others. An entry that leaves S moves to M if it was hit twice; else
- * its key is a ghost, and enters M when it comes again. M spares entries that were hit. The score is the tick (49 bits),
- * how many entries the same insert moved before, and up to three hits. An insert evicts one entry, so M may have one
- * more than its share until the next eviction. */
+ * its key is a ghost, and enters M when it comes again. M spares entries that were hit. The score is the tick (49
+ * bits), how many entries the same insert moved before, and up to three hits. An insert evicts one entry, so M may
+ * have one more than its share until the next eviction. */
 #ifdef HD_POLICY_TEXT
 HD_FN uint64_t s3fifo_small(hd_score_in in) { return (in.slots + 9u) / 10; } /* the share of S */
 HD_FN uint64_t s3fifo_place(hd_score_in in) { return hd_lower_tick(in, 49) << 14 | in.spared << 2; }

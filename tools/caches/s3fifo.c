@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * s3fifo.c - full:s3fifo, Algorithm 1 of Yang et al., "FIFO queues are all you need for cache eviction" (SOSP '23): a
- * small queue of a tenth of the capacity, a main queue, and ghosts, as many units as the main queue has. Differs: where an
- * entry that moves makes the main queue too large, it gives up an entry with the next eviction, as in the authors' code,
- * and not in the middle of this one. So a miss evicts one entry of one unit.
+ * small queue of a tenth of the capacity, a main queue, and ghosts, as many units as the main queue has. Differs: where
+ * an entry that moves makes the main queue too large, it gives up an entry with the next eviction, as in the authors'
+ * code, and not in the middle of this one. So a miss evicts one entry of one unit.
  */
 #include "tools/caches/cache.h"
 
