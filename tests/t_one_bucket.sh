@@ -58,7 +58,7 @@ for policy in lru fifo clock sieve slru2 2q s3fifo arc; do
   row=${policy%lru2}
   [ "$row" = "$policy" ] || row=slru
   yes "$row in a bucket of 1,024 slots" all_alike $row full:$policy 1024 120000
-  for size in 2 7 64; do yes "$row in a bucket of $size slots" all_alike $row full:$policy $size 20000; done
+  for size in 2 7 20 64 125; do yes "$row in a bucket of $size slots" all_alike $row full:$policy $size 20000; done
 done
 yes "clock as expressions" all_alike "$clock" full:clock 1024 20000
 yes "sieve as expressions" all_alike "$sieve" full:sieve 1024 20000

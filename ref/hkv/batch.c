@@ -164,13 +164,13 @@ static inline bool is_its(const part *p, uint64_t i, uint64_t bucket)
     return p->shares == 1 || hkv_owner(bucket, p->shares) == p->thread;
 }
 
-/* The next items of the part, from *i on. Their digests are asked for. Every item is written, and counted if it is the
- * thread's: no processor could predict a branch. */
-static void take_window(const hkv_view *v, const hd_batch *b, const part *p, uint32_t items, uint64_t *i, hkv_window *w)
+/* The next items of the part, from *i on. Their digests are asked for, if anything is. Every item is written, and
+ * counted if it is the thread's: no processor could predict a branch. */
+static void take_window(const hkv_view *v, const hd_batch *b, const part *p, hkv_pace pace, uint64_t *i, hkv_window *w)
 {
     uint32_t n = 0;
     uint64_t at = *i;
-    for (; at < p->last && n < items; at++) {
+    for (; at < p->last && n < pace.items; at++) {
         w->item[n] = at;
         w->home[n] = hkv_home_of(v, b->key[at]);
         n += is_its(p, at, w->home[n].bucket[0]);
@@ -178,7 +178,7 @@ static void take_window(const hkv_view *v, const hd_batch *b, const part *p, uin
     HD_ASSERT(n <= HKV_WINDOW, "a window has more items than fit");
     w->n = n;
     *i = at;
-    hkv_ask_digests(v, w);
+    if (pace.stages) hkv_ask_digests(v, w);
 }
 
 static void run_window(hkv_view *v, const course *c, hkv_item *it, const hkv_window *w, gone_list *g, uint64_t *tally)
@@ -205,7 +205,7 @@ static void run_part(hkv_view *v, const course *c, const part *p, gone_list *g, 
     for (uint32_t k = 0; k < way; k++) w[k].n = w[k].guesses = w[k].found = 0;
     for (uint32_t now = 0, idle = 0; idle <= way; now = (now + 1) % way) {
         /* from the newest window to the oldest one, which runs */
-        take_window(v, c->b, p, pace.items, &i, &w[now]);
+        take_window(v, c->b, p, pace, &i, &w[now]);
         for (uint32_t k = 0; k < pace.stages; k++) hkv_look_ahead(v, c->b, c->uses, k, &w[(now + way - k - 1) % way]);
         hkv_window *oldest = &w[(now + 1) % way];
         idle = oldest->n ? 0 : idle + 1;

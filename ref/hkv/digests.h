@@ -53,7 +53,7 @@ static inline uint64_t hkv_digests_equal_64(const uint8_t *p, uint8_t digest)
            hkv_digests_equal_16(p + 32, digest) << 32 | hkv_digests_equal_16(p + 48, digest) << 48;
 }
 
-/* Of n digests at p, n <= 128, those that equal `digest`. Reads these n bytes and no others. Not inline: it is for
+/* Of n digests at p, n < 128, those that equal `digest`. Reads these n bytes and no others. Not inline: it is for
  * tables of an unusual number of slots, and would cost the others registers. */
 hkv_mask hkv_digests_equal(const uint8_t *p, uint32_t n, uint8_t digest);
 
@@ -67,6 +67,7 @@ static inline uint32_t hkv_lowest(hkv_mask mask)
 
 static inline uint32_t hkv_bits(hkv_mask mask)
 {
+    if (!mask) return 0; /* of a full bucket; many processors count in a function */
     return (uint32_t)(__builtin_popcountll((uint64_t)mask) + __builtin_popcountll((uint64_t)(mask >> 64)));
 }
 

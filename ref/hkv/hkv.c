@@ -177,6 +177,13 @@ static uint64_t least_beside(const hkv_view *v, uint64_t b, uint64_t e)
 {
     uint64_t least = UINT64_MAX;
     bool any = false;
+    if (!v->pins && hkv_first_with(v, b, HKV_NO_DIGEST) == v->slots) { /* often: the search is the usual one */
+        uint64_t score = *hkv_score_at(v, e);
+        set_score(v, e, UINT64_MAX);
+        least = least_in_bucket(v, b).least;
+        set_score(v, e, score);
+        return least;
+    }
     for (uint64_t x = hkv_entry(v, b, 0); x < hkv_entry(v, b + 1, 0); x++) {
         if (x == e || v->digest[x] == HKV_NO_DIGEST || hkv_holder_of(v, x)) continue;
         any = true;

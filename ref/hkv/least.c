@@ -30,10 +30,34 @@ static inline uint32_t first_least(const uint64_t *p, uint32_t n, uint32_t step,
     return (uint32_t)at[0];
 }
 
+/* The least of HKV_BOUNDED numbers. */
+static inline uint64_t least_of_block(const uint64_t *p, uint32_t step)
+{
+    uint64_t low = p[0];
+    for (uint32_t i = 1; i < HKV_BOUNDED; i++) low = p[i * step] < low ? p[i * step] : low;
+    return low;
+}
+
+/* As first_least, for many numbers: blocks are compared by their least numbers, and one of them is searched. The last
+ * block overlaps the one before it. */
+static inline uint32_t first_least_of_many(const uint64_t *p, uint32_t n, uint32_t step, uint64_t *least)
+{
+    uint64_t low = UINT64_MAX;
+    size_t at = 0;
+    if (n < HKV_BOUNDED) return first_least(p, n, step, least);
+    for (size_t i = 0; i < n; i += HKV_BOUNDED) {
+        size_t last = n - HKV_BOUNDED, block = i < last ? i : last;
+        uint64_t x = least_of_block(p + block * step, step);
+        at = x < low ? block : at;
+        low = x < low ? x : low;
+    }
+    return (uint32_t)at + first_least(p + at * step, HKV_BOUNDED, step, least);
+}
+
 uint32_t hkv_least_score(const hkv_view *v, uint64_t e, uint32_t n, uint64_t *least)
 {
     const uint64_t *score = hkv_score_at(v, e);
-    return v->step == 1 ? first_least(score, n, 1, least) : first_least(score, n, 2, least);
+    return v->step == 1 ? first_least_of_many(score, n, 1, least) : first_least_of_many(score, n, 2, least);
 }
 
 uint32_t hkv_least_of_group(const hkv_view *v, uint64_t e, uint64_t *least)

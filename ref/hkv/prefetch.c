@@ -37,7 +37,7 @@ hkv_pace hkv_pace_of(const hkv_view *v, hkv_uses uses)
                       : uses.insert ? HKV_STAGES
                       : uses.value  ? 2
                                     : 1,
-                      uses.insert ? HKV_WINDOW / 2 : HKV_WINDOW };
+                      uses.insert && !cached ? HKV_WINDOW / 2 : HKV_WINDOW };
     return pace;
 }
 
