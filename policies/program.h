@@ -180,8 +180,10 @@ HD_FN_APART uint64_t hd_exp2(uint64_t x)
     };
     uint64_t n = x >> 16, power = 1ull << 63;
     if (n >= 64) return UINT64_MAX;
-    for (uint32_t bit = 0; bit < 16; bit++)
-        if (x >> bit & 1) power = hd_mulhi64(power, root[bit]) << 1;
+    for (uint32_t bit = 0; bit < 16; bit++) { /* without branches: no processor could predict them */
+        uint64_t more = hd_mulhi64(power, root[bit]) << 1, set = (uint64_t)0 - (x >> bit & 1);
+        power ^= (power ^ more) & set;
+    }
     return (power >> 32 << 32) >> (63 - n);
 }
 
