@@ -119,6 +119,8 @@ for page in "${pages[@]}"; do
   done
 done | none "excerpts are in their files, line for line"
 python3 doc/img/speed.py doc/img/speed.tsv 2>&1 | "$HEDDLE" plot 2>&1 | diff - doc/img/speed.svg | none "the README's plot is its table's"
+{ python3 -B papers/associativity/run.py --plot papers/associativity/results.tsv "$work/plots" && diff -r papers/associativity/plots "$work/plots"; } 2>&1 |
+  none "the plots of papers/associativity are its table's"
 { [ -n "$(marks README.md file)" ] && [ -n "$(marks README.md output)" ] || echo "no block is marked"; } | none "the README has code and screens"
 
 # Figures of time: throughput and rates, times.

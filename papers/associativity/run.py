@@ -4,6 +4,7 @@
 
     run.py HEDDLE [TRACE.oracleGeneral.zst ...] > results.tsv     replays (a quarter of an hour on two cores)
     run.py --summary results.tsv                                   the tables of README.md
+    run.py --plot results.tsv [FOLDER]                             its pictures, in plots/ beside it
 
 The exact cache is full:POLICY. The generated traces are the same on every machine. The column `points` is the
 difference of the two miss ratios in percentage points: above 0 the table misses more.
@@ -11,9 +12,14 @@ difference of the two miss ratios in percentage points: above 0 the table misses
 import collections
 import json
 import os
+import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent.parent / "build-aux"))
+import chart  # noqa: E402
 
 POLICIES = ["lru", "fifo", "lfu", "clock", "sieve", "lrfu"]
 SLOTS = [16, 32, 64, 128, 256, 512, 1024]
@@ -21,6 +27,8 @@ SHARES = [2, 5, 10, 25, 50, 80]  # percent of the distinct keys
 UNIT = 2048  # entries: all sizes are multiples, so that tables of every shape have the entries of the exact cache
 GENERATED = ["zipf:1.0,200k", "zipf:0.8,50k", "zipf:0.6,20k", "ycsb:d,100k"]
 REQUESTS = "400k"
+MODES = ["single", "dual"]
+HALVES = ["up to a quarter of the keys", "a third of the keys and more"]
 COLUMNS = ["trace", "policy", "size", "entries", "slots", "mode", "exact", "table", "points"]
 
 
@@ -45,7 +53,7 @@ def study(heddle, name, trace):
     sizes = sorted(set(entries.values()))
     exact = replay(heddle, trace, ["full:" + p for p in POLICIES], sizes)
     for slots in SLOTS:
-        for mode in ("single", "dual"):
+        for mode in MODES:
             shape = ["--slots", str(slots)] + (["--dual"] if mode == "dual" else [])
             table = replay(heddle, trace, POLICIES, sizes, *shape)
             for (policy, size), ratio in table.items():
@@ -66,28 +74,57 @@ def measure(heddle, traces):
             study(heddle, os.path.basename(path).split(".")[0], path)
 
 
-def summary(path):
+def grouped(path):
+    """The points of each policy, mode, number of slots and half: whether the size is above 30% of the keys."""
     with open(path, encoding="utf-8") as f:
         lines = [line.rstrip("\n").split("\t") for line in f if not line.startswith("#")]
-    rows = [dict(zip(COLUMNS, line)) for line in lines[1:]]
     groups = collections.defaultdict(list)
-    for r in rows:
-        near = int(r["size"].rstrip("%")) > 30
-        groups[r["policy"], r["mode"], int(r["slots"]), near].append(float(r["points"]))
-    for near in (False, True):
-        print("a third of the keys and more" if near else "up to a quarter of the keys")
+    for r in (dict(zip(COLUMNS, line)) for line in lines[1:]):
+        above = int(r["size"].rstrip("%")) > 30
+        groups[r["policy"], r["mode"], int(r["slots"]), above].append(float(r["points"]))
+    return groups
+
+
+def summary(path):
+    groups = grouped(path)
+    for above in (False, True):
+        print(HALVES[above])
         for policy in POLICIES:
-            for mode in ("single", "dual"):
+            for mode in MODES:
                 cells = []
                 for slots in SLOTS:
-                    p = sorted(groups[policy, mode, slots, near])
-                    cells.append(f"{p[len(p) // 2]:+.2f} ({p[0]:+.2f} to {p[-1]:+.2f})")
+                    p = groups[policy, mode, slots, above]
+                    cells.append(f"{statistics.median_high(p):+.2f} ({min(p):+.2f} to {max(p):+.2f})")
                 print(f"| `{policy}`, {mode} | " + " | ".join(cells) + " |")
+
+
+def panel(groups, policy, above):
+    curves = []
+    for mode in MODES:
+        found = [(slots, groups[policy, mode, slots, above]) for slots in SLOTS]
+        curves.append(chart.series(mode, [(s, statistics.median_high(p), min(p), max(p)) for s, p in found]))
+    return chart.lines(curves, chart.axis("slots of a bucket", log=True, ticks=SLOTS), chart.axis("points"), policy)
+
+
+def plot(path, folder):
+    heddle = chart.command()
+    if not heddle:
+        sys.exit("run.py: there is no heddle in PATH, in build/ or in the environment's HEDDLE")
+    groups = grouped(path)
+    below = "percentage points of the miss ratio: the median of the traces and sizes, and the range"
+    folder.mkdir(parents=True, exist_ok=True)
+    for above, name in enumerate(("quarter", "third")):
+        panels = [panel(groups, policy, above) for policy in POLICIES]
+        made = chart.chart(f"Misses above the exact cache, {HALVES[above]}", panels, below, columns=2)
+        (folder / f"{name}.svg").write_text(chart.svg(made, heddle), encoding="utf-8")
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 2 and sys.argv[1] == "--summary":
         summary(sys.argv[2])
+    elif len(sys.argv) > 2 and sys.argv[1] == "--plot":
+        beside = pathlib.Path(sys.argv[2]).parent / "plots"
+        plot(sys.argv[2], pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else beside)
     elif len(sys.argv) > 1:
         measure(sys.argv[1], sys.argv[2:])
     else:
