@@ -92,5 +92,9 @@ near() { # near POLICY EXACT PARTS: of the misses of the exact cache, one part o
   done
 }
 yes "lrfu misses as full:lrfu, but for one of a thousand" near lrfu full:lrfu 1000
+
+# The layouts differ in where scores are, and in bounds: contents SLOTS LAYOUT.
+contents() { "$HEDDLE" run hkv.insert_or_assign.ref policy=lru buckets=7 slots="$1" dual=1 layout="$2" batch=500x20 keys=uniform:3000 | grep '^contents'; }
+{ for slots in 5 20 64 125 128 150; do diff <(contents $slots pairs) <(contents $slots planes) || echo "$slots slots"; done; } | none "planes hold what pairs hold"
 tried differential $requests "requests of ${#traces[@]} traces: one bucket and the exact cache"
 finish

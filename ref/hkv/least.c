@@ -4,6 +4,10 @@
  */
 #include "ref/hkv/least.h"
 
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 /* The first of the least of n numbers that are `step` apart, n > 0. Each quarter has a least number of its own, so that
  * no comparison waits for the one before it. step is a constant where this is called, and n if it is a usual one: then
  * there are no branches, and no loop. */
@@ -54,9 +58,35 @@ static inline uint32_t first_least_of_many(const uint64_t *p, uint32_t n, uint32
     return (uint32_t)at + first_least(p + at * step, HKV_BOUNDED, step, least);
 }
 
+#ifdef __x86_64__
+/* The same of eight numbers at a time, n >= 8: each lane keeps its least number and where that was. Of fewer than some
+ * 60 numbers it is slower: the lanes are compared in six steps, and each waits for the one before it. */
+__attribute__((target("avx512f"))) static uint32_t first_least_in_lanes(const uint64_t *p, uint32_t n, uint32_t step,
+                                                                        uint64_t *least)
+{
+    const __m512i lane = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0), odd = _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1);
+    __m512i low = _mm512_set1_epi64(-1), at = lane;
+    for (size_t i = 0; i < n; i += 8) {
+        size_t last = n - 8, block = i < last ? i : last;
+        const uint64_t *from = p + block * step - (step - 1); /* a pair begins with the key */
+        __m512i x = _mm512_loadu_si512(from);
+        if (step == 2) x = _mm512_permutex2var_epi64(x, odd, _mm512_loadu_si512(from + 8));
+        at = _mm512_mask_add_epi64(at, _mm512_cmplt_epu64_mask(x, low), lane, _mm512_set1_epi64((long long)block));
+        low = _mm512_min_epu64(low, x);
+    }
+    *least = _mm512_reduce_min_epu64(low);
+    __mmask8 equal = _mm512_cmpeq_epu64_mask(low, _mm512_set1_epi64((long long)*least));
+    return (uint32_t)_mm512_mask_reduce_min_epu64(equal, at);
+}
+#endif
+
 uint32_t hkv_least_score(const hkv_view *v, uint64_t e, uint32_t n, uint64_t *least)
 {
     const uint64_t *score = hkv_score_at(v, e);
+#ifdef __x86_64__
+    enum { LANES_FROM = 64 };
+    if (n >= LANES_FROM && __builtin_cpu_supports("avx512f")) return first_least_in_lanes(score, n, v->step, least);
+#endif
     return v->step == 1 ? first_least_of_many(score, n, 1, least) : first_least_of_many(score, n, 2, least);
 }
 
