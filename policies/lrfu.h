@@ -9,6 +9,7 @@ HD_FN uint64_t lrfu_on_insert(hd_score_in in) { return hd_saturating_shl(in.tick
 HD_FN uint64_t lrfu_on_hit(uint64_t old, hd_score_in in)
 {
     uint64_t use = hd_saturating_shl(in.tick, 6), high = old < use ? use : old, low = old < use ? old : use;
+    if (high - low >= 17u << 16) return high;                          /* the sum is less than a unit above it */
     uint64_t part = hd_exp2(hd_saturating_sub(20u << 16, high - low)); /* 2^20 times 2^(low - high) */
     return hd_saturating_add(high, hd_log2((1u << 20) + part) - (20u << 16));
 }
