@@ -99,23 +99,17 @@ static hd_status request_run(baseline *b, const hd_request *r, uint32_t tag, uin
  * node in the list are fetched. */
 enum { BLOCK = 256, PLACE_AHEAD = 24, NODE_AHEAD = 16, LINKS_AHEAD = 8 };
 
-/* The number at the tag's first place; another key's is no harm. */
-static uint32_t number_there(const baseline *b, uint32_t tag)
+/* The node at the tag's first place, or that of a list if the place is empty: no branch depends on which, for a
+ * processor could not predict it. Another key's node is no harm. */
+static const cache_node *node_there(const baseline *b, uint32_t tag)
 {
-    return (uint32_t)b->keys.at[cache_home(&b->keys, tag)];
-}
-
-static void node_fetch(const baseline *b, uint32_t tag)
-{
-    uint32_t at = number_there(b, tag);
-    if (at != CACHE_NONE) __builtin_prefetch(&b->nodes[at]);
+    uint64_t at = (uint32_t)b->keys.at[cache_home(&b->keys, tag)];
+    return &b->nodes[at & ((uint64_t)0 - (at != CACHE_NONE))];
 }
 
 static void links_fetch(const baseline *b, uint32_t tag)
 {
-    uint32_t at = number_there(b, tag);
-    if (at == CACHE_NONE) return;
-    const cache_node *n = &b->nodes[at];
+    const cache_node *n = node_there(b, tag);
     if (b->kind->heap) __builtin_prefetch(&b->ranked[n->position]);
     __builtin_prefetch(&b->nodes[n->newer]);
     __builtin_prefetch(&b->nodes[n->older]);
@@ -128,7 +122,7 @@ static hd_status block_run(baseline *b, const hd_request *r, size_t n, uint8_t *
     for (size_t i = 0; i < n; i++) tag[i] = cache_tag(r[i].key);
     for (size_t i = 0; i < n && !s; i++) {
         cache_place_fetch(b, tag[i + PLACE_AHEAD]);
-        node_fetch(b, tag[i + NODE_AHEAD]);
+        __builtin_prefetch(node_there(b, tag[i + NODE_AHEAD]));
         links_fetch(b, tag[i + LINKS_AHEAD]);
         s = request_run(b, &r[i], tag[i], &outcome[i]);
     }
