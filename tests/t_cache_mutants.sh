@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_cache_mutants.sh - planted bugs in the policies of exact caches, and in curves: tests/t_caches or tests/t_curve,
-# linked with the changed file, must find each. It needs the objects of a build. That a test passes without a bug, it
-# shows itself.
+# t_cache_mutants.sh - planted bugs in the policies of exact caches, in curves and in lanes: tests/t_caches, tests/t_curve
+# or tests/t_lanes, linked with the changed file, must find each. It needs the objects of a build. That a test passes
+# without a bug, it shows itself.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$top_builddir" || exit 1
 if ! ls tests/t_caches.o tools/caches/sieve.o .libs/libtesting.a >/dev/null 2>&1; then skip "planted bugs" "there are no objects"; finish; fi
 flags=$(nm tests/t_caches.o | grep -q __gcov && echo --coverage)
 
-# FILE | ROW, or the test of t_curve | BUG | the change, for sed
+# FILE | ROW, or the test of t_curve or t_lanes | BUG | the change, for sed
 cat >"$work/bugs" <<'END'
 queues     | lru        | a hit changes nothing                          | /lru_hit/,/^}/s/cache_move.*;/(void)b, (void)at;/
 queues     | clock      | marked entries leave, too                      | s/while (b->nodes\[oldest\].mark)/while (0)/
@@ -62,22 +62,46 @@ curve      | model_sampled | the units of a key that left stay           | /^sta
 curve      | model_sampled | the limit does not fall                     | s/limit_set(c, node_hash(c, at) - 1);//
 curve      | model_sampled | no correction: sampled requests are all     | s/within(c, c->weighed - hits)/within(c, (c->weighed - hits) * (double)c->facts.requests \/ c->weighed)/
 curve      | model_sampled | distances do not grow by the rate           | s/(double)after \/ c->facts.rate/(double)after/
-curve      | caches        | kept requests of keys that left             | s/if (hash_of(c, c->kept\[i\].key) <= c->limit) c->kept/c->kept/
-curve      | caches        | small caches of the whole capacity          | s/capacity\[k\] \* c->facts.rate/capacity[k]/
+curve      | caches        | kept requests of keys that left             | s/if (sample_has(.*key)) c->kept/c->kept/
+curve      | caches        | small caches of the whole capacity          | s/sample_units(c->facts.rate, /sample_units(1, /
+lane  | full:lru     | requests at the border are misses             | s/since\[i\] > c->hand/since[i] > c->hand + 1/
+lane  | full:lru     | requests that were not the last are entries   | s/while (a->next.*//
+lane  | full:fifo    | the newest entry leaves                       | /lane_fifo/,/^}/s/c->hand = ring_after.*//
+lane  | full:fifo    | requests of the warm-up count                 | s/ || i < a->counted//
+lane  | full:fifo    | all misses evict                              | s/evicted += full/evicted += 1/
+lane  | full:clock   | marked entries leave, too                     | /lane_clock/,/^}/s/!= LANE_IN/== 99/
+lane  | full:clock   | a hit is forgotten                            | /lane_clock/,/^}/s/LANE_IN | LANE_HIT/LANE_IN/
+lane  | full:sieve   | the hand starts at the oldest entry each time | s/if (at == LANE_NONE) {/if (1) {/
+lane  | full:sieve   | the newest entry left, and is still linked    | s/if (newer == LANE_NONE) c->newest = c->behind;//
+lane  | full:sieve   | the hand comes round with a place behind it   | s/newer == LANE_NONE ? LANE_NONE : at;/at;/
+lane  | full:s3fifo  | one hit moves to the main queue               | s/<= S3_ONE_HIT/< S3_ONE_HIT/
+lane  | full:s3fifo  | stale places are ghosts                       | s/if (!(\*state \& S3_STALE)) return id;/return id;/
+lane  | full:s3fifo  | a ghost that room was made of is still one    | s/bool ghost = .*;/bool ghost = queue == S3_GHOST;/
+lane  | stale_ghosts | the sixteenth stale place of a key            | s/if ((\*state \& S3_STALE) == S3_STALE) s3_ghosts_pack(a, c);//
+lane  | stale_ghosts | a full ring of ghosts                         | s/if (c->ghost.entries == .*//
+lanes | groups       | neighbours share their bytes                  | s/c->column = j->a.columns++/c->column = j->a.columns++ \/ 2/
+lanes | full:fifo    | a key's number is that of another             | s/\*id = t->keys++/*id = t->keys++ % 40/
+lanes | groups       | the second group is the first again           | s/group_run(j, cache + first, n)/group_run(j, cache, n)/
 END
 
 bugs=0
 while IFS='|' read -r file row bug change; do
   file=${file// /} row=${row// /} bug=${bug%"${bug##*[! ]}"}
-  mkdir -p "$work/tools/caches"
+  mkdir -p "$work"/tools/{caches,lanes}
   path=tools/caches/$file.c test="tests/cache_models.o tests/cache_models_more.o tests/t_caches.o" only=full:$row
-  [ "$file" = curve ] && path=tools/curve.c test=tests/t_curve.o only=$row
+  case $file in
+  curve) path=tools/curve.c test=tests/t_curve.o only=$row ;;
+  lane) path=tools/lanes/lane.h test=tests/t_lanes.o only=$row ;;
+  lanes) path=tools/lanes/lanes.c test=tests/t_lanes.o only=$row ;;
+  esac
+  rm -f "$work/tools/lanes/lane.h"
   sed "$change" "$top_srcdir/$path" >"$work/$path"
   if cmp -s "$top_srcdir/$path" "$work/$path"; then fail "$row:$bug" "the change does not apply"; continue; fi
+  [ "$file" != lane ] || { path=tools/lanes/lanes.c && cp "$top_srcdir/$path" "$work/$path"; }
   # shellcheck disable=SC2086
   objects=$(ls $test tools/baseline.o tools/caches/*.o | grep -vE "heddle-|/$file\.o")
   # shellcheck disable=SC2086
-  if ! said=$($CC -std=c11 -w -D_GNU_SOURCE -O1 -ffp-contract=off -I"$top_srcdir" -I"$top_srcdir/include" $HD_SANITIZE $flags \
+  if ! said=$($CC -std=c11 -w -D_GNU_SOURCE -O1 -ffp-contract=off -I"$work" -I"$top_srcdir" -I"$top_srcdir/include" $HD_SANITIZE $flags \
     -c "$work/$path" -o "$work/mutant.o" 2>&1 &&
     ./libtool --tag=CC --mode=link $CC -fopenmp $HD_SANITIZE $flags -o "$work/mutant" "$work/mutant.o" $objects \
       libtesting.la libheddle_gfsl.la libheddle_work.la libheddle_all.la -lcmocka -lm 2>&1); then fail "$row:$bug" "$said"; continue; fi

@@ -209,6 +209,35 @@ printf '1,10\n2,20\n1,30\n3,5\n2,20\n1,10\n2,25\n3,5\n4,50\n1,10\n' >resized.txt
 { heddle curve resized.txt csv,key=1,size=2,header=0 --sizes 20B,40B,60B --csv | awk -F, '{ print $6, $3 }' >got
   heddle sim resized.txt csv,key=1,size=2,header=0 full:lru 20B,40B,60B --csv | awk -F, '{ print $7, (NR > 1 ? "replay" : "method") }' | diff - got; } 2>&1 |
   none 'a curve of keys that change their sizes'
+# Samples, ranges of sizes, and exact caches in lanes.
+bad 'a sample of a table'         2 'lru is a table'              heddle sweep zipf:0.99,100 -p full:lru,lru --sample 1/2
+bad 'a sample of next requests'   2 'full:belady reads'           heddle sweep zipf:0.99,100 -p full:belady --sample 1/2
+bad 'a sample over time'          2 '--sample or --every'         heddle sweep zipf:0.99,100 -p full:lru --sample 1/2 --every 5
+bad 'a sample of no part'         2 'outside 1'                   heddle sweep zipf:0.99,100 -p full:lru --sample 1/0
+bad 'a range of one size'         2 'outside 2'                   heddle sweep zipf:0.99,100 --sizes 5..30:1
+bad 'a range without a number'    2 'no range FIRST'              heddle sweep zipf:0.99,100 --sizes 5..30
+bad 'a range that falls'          2 'does not ascend'             heddle sweep zipf:0.99,100 --sizes 30..5:9
+bad 'a range in two units'        2 'different units'             heddle sweep zipf:0.99,100 --sizes 5..30%:9
+bad 'a policy without a lane'     2 'has no full:arc, but full:lru' heddle sweep zipf:0.99,100 -p full:lru,full:arc --backend cuda
+bad 'windows in lanes'            2 '--every'                     heddle sweep zipf:0.99,100 -p full:lru --backend host --every 9
+bad 'lanes of bytes'              2 '1MiB.*not of bytes'          heddle sweep zipf:0.99,100 -p full:lru --backend host --sizes 1MiB
+bad 'a width that is no power'    2 'no power of two'             heddle sweep zipf:0.99,100 -p full:lru --lane-width 3
+CUDA_VISIBLE_DEVICES='' bad 'lanes without a device' 4 'no CUDA device' heddle sweep zipf:0.99,100 -p full:lru --backend cuda
+heddle sweep zipf:0.99,100 --requests 100 -p full:lru --sizes 9 --sample 0.000001 >"$work/out" 2>"$work/err"
+if [ $? = 3 ] && grep -q 'the rate keeps no key' "$work/err"; then pass 'a sample that keeps no key'; else fail 'a sample that keeps no key'; fi
+lanes_as() { # OPTION...: the CSV of lanes on this machine and of caches one by one, without their rates
+  local backend
+  for backend in ref host; do
+    heddle sweep good.oracleGeneral oracleGeneral -p full:lru,full:fifo,full:clock,full:sieve,full:s3fifo \
+      --sizes 1,2..90:9,5%..60%:4 "$@" --backend $backend 2>&1 | sed 's/[^,]*\(,[0-9]*\)$/\1/' >"sweep.$backend"
+  done
+  [ "$(wc -l <sweep.ref)" -gt 20 ] || echo "no rows"
+  diff sweep.ref sweep.host
+}
+{ lanes_as; lanes_as --warmup 70 --seeds 2; lanes_as --sample 1/3 --seed 5; } | none 'lanes give the rows of caches one by one'
+{ heddle sweep zipf:0.9,50k --requests 50k -p full:sieve,full:s3fifo --sizes 1536..6144:3 --sample 1/10 | cut -d, -f1,4,8 >got
+  heddle curve zipf:0.9,50k --requests 50k -p full:sieve,full:s3fifo --sizes 1536,6144 --points 3 --sample 10% --csv | cut -d, -f1,2,7 | diff - got; } 2>&1 |
+  none 'a sample has the miss ratios of a curve'
 bad 'load factors that fall'          2 'ascend'                   heddle sweep --load-factors 0.5,0.25
 bad 'a plot of a run to nowhere'      2 '--plot.*svg'               heddle run hkv.find.ref --plot run.png
 bad 'a plot of no report'             2 'absent.json'              heddle plot absent.json
@@ -375,6 +404,7 @@ form 'sim of exact caches' heddle sim good.oracleGeneral oracleGeneral lru,full:
 form 'sim of windows' heddle sim good.oracleGeneral oracleGeneral lru,full:belady 64,1% --every 100
 form 'sweep of windows' heddle sweep good.oracleGeneral oracleGeneral --sizes 10%,50% --every 100
 form 'sweep'   heddle sweep good.oracleGeneral oracleGeneral --sizes 10%,50%
+form 'sweep in lanes' heddle sweep good.oracleGeneral oracleGeneral -p full:lru,full:sieve --sizes 10%..50%:3 --sample 1/2 --backend host
 form 'curve'   heddle curve uniform:2000 --requests 5000 -p full:lru,full:lfu --sizes 100%,50% --sample 50% --exact
 form 'fill'    heddle sweep --load-factors 0.5,1.5 --capacity 1Ki
 form 'inspect' heddle inspect whole.heddle

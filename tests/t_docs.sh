@@ -204,6 +204,7 @@ if [ -n "$python" ]; then
     described curve uniform:2000 -p full:lru,full:sieve --requests 5000 --sizes 50% --sample 60% --exact
     described sweep "$work/t.csv" csv --sizes 50%
     described sweep "$work/t.csv" csv --sizes 50% --seeds 2
+    described sweep uniform:2000 -p full:lru,full:fifo --sizes 50% --sample 1/2 --backend host
     described sweep "$work/t.csv" csv --sizes 50% --every 500
     described sweep --load-factors 0.5 --capacity 4Ki
     "$HEDDLE" sweep uniform:50 --requests 2000 --sizes 50% --json >"$work/sweep.json" && described plot "$work/sweep.json"

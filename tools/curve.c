@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "tools/caches/index.h"
+#include "tools/sample.h"
 
 /* Times in a block; the first number of times there is room for. */
 enum { BLOCK = 16, FIRST_ROOM = 1 << 12 };
@@ -36,7 +37,7 @@ typedef struct curve_kept {
 struct curve {
     curve_config of;
     curve_facts facts;
-    uint64_t limit, mixer; /* of hashes of the sample; no key of a generator is the mixer, for its hash would be 0 */
+    sample chosen;
     cache_index index;
     curve_node *node; /* (nodes), of (node_room) */
     uint64_t nodes, node_room, room;
@@ -49,8 +50,7 @@ struct curve {
     uint64_t kepts, kept_room;
 };
 
-static uint64_t hash_of(const curve *c, uint64_t key) { return hd_avalanche(key ^ c->mixer); }
-static uint64_t node_hash(const curve *c, uint32_t at) { return hash_of(c, c->node[at].key); }
+static uint64_t node_hash(const curve *c, uint32_t at) { return sample_hash(&c->chosen, c->node[at].key); }
 static cache_keys keys_of(const curve *c) { return (cache_keys){ c->node, sizeof *c->node }; }
 static hd_status refused(const curve *c)
 {
@@ -189,8 +189,8 @@ static uint32_t heap_take(curve *c)
 
 static void limit_set(curve *c, uint64_t limit)
 {
-    c->limit = limit;
-    c->facts.rate = ldexp((double)limit, -64) + ldexp(1, -64);
+    c->chosen.limit = limit;
+    c->facts.rate = sample_rate(&c->chosen);
 }
 
 /* The key with the greatest hash leaves the sample, and leaves the spare node. */
@@ -214,7 +214,7 @@ static void kept_filter(curve *c)
 {
     uint64_t n = 0;
     for (uint64_t i = 0; i < c->kepts; i++)
-        if (hash_of(c, c->kept[i].key) <= c->limit) c->kept[n++] = c->kept[i];
+        if (sample_has(&c->chosen, c->kept[i].key)) c->kept[n++] = c->kept[i];
     c->kepts = n;
 }
 
@@ -282,7 +282,7 @@ static hd_status node_resize(curve *c, curve_node *n, uint64_t size)
 static hd_status sampled_run(curve *c, const hd_request *r, uint32_t tag)
 {
     uint64_t size = c->of.bytes ? r->size : 1;
-    if (c->of.most && hash_of(c, r->key) > c->limit) return HD_OK; /* since it was chosen */
+    if (c->of.most && !sample_has(&c->chosen, r->key)) return HD_OK; /* since it was chosen */
     c->facts.sampled++;
     c->weighed += 1 / c->facts.rate;
     hd_status s = times_room(c);
@@ -346,7 +346,7 @@ hd_status curve_run(curve *c, const hd_request *r, size_t n)
                 continue;
             }
             c->facts.requests++;
-            if (hash_of(c, r[i].key) > c->limit) continue;
+            if (!sample_has(&c->chosen, r[i].key)) continue;
             tag[chosen] = cache_tag(r[i].key);
             some[chosen++] = r[i];
         }
@@ -394,8 +394,7 @@ hd_status curve_mini(curve *c, const baseline_row *row, size_t k, double *misses
     hd_request r[SOME];
     uint8_t outcome[SOME];
     uint64_t missed = 0, n;
-    double capacity = round((double)c->of.capacity[k] * c->facts.rate);
-    baseline_config config = { row, capacity < 1 ? 1 : (uint64_t)capacity, c->of.seed, c->of.bytes, false };
+    baseline_config config = { row, sample_units(c->facts.rate, c->of.capacity[k]), c->of.seed, c->of.bytes, false };
     baseline *b = NULL;
     kept_filter(c);
     int64_t *next = row->next ? kept_next(c) : NULL;
@@ -419,12 +418,10 @@ hd_status curve_open(const curve_config *config, curve **out)
     curve *c = (curve *)calloc(1, sizeof *c);
     *out = c;
     if (!c) return hd_fail(HD_ENOMEM, "a curve: memory was refused");
-    *c = (curve){ .of = *config,
-                  .mixer = hd_avalanche(hd_avalanche(config->seed + 1) + HD_GOLDEN),
-                  .spare = CACHE_NONE,
-                  .room = FIRST_ROOM };
-    double limit = ldexp(config->rate, 64);
-    limit_set(c, config->rate >= 1 ? UINT64_MAX : (uint64_t)limit - (limit >= 1));
+    *c = (curve){
+        .of = *config, .chosen = sample_of(config->rate, config->seed), .spare = CACHE_NONE, .room = FIRST_ROOM
+    };
+    c->facts.rate = sample_rate(&c->chosen);
     c->node_room = FIRST_ROOM;
     c->node = (curve_node *)malloc(FIRST_ROOM * sizeof *c->node);
     c->heap = (uint32_t *)malloc(FIRST_ROOM * sizeof *c->heap);

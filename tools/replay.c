@@ -17,6 +17,7 @@
 #include "lib/params.h"
 #include "tools/input.h"
 #include "tools/progress.h"
+#include "tools/sample.h"
 #include "workload/stream.h"
 
 /* ---- Options --------------------------------------------------------------------------------- */
@@ -126,9 +127,18 @@ static size_t batch_size(const replay_plan *p, uint64_t done)
     return (size_t)n;
 }
 
+uint64_t replay_units(const replay_plan *p, const replay_row *r)
+{
+    sample chosen = sample_of(p->rate, p->seed);
+    return p->rate > 0 ? sample_units(sample_rate(&chosen), r->capacity) : r->capacity;
+}
+
 double replay_miss_ratio(const replay_count *c)
 {
-    return c->requests > c->reserved ? (double)c->misses / (double)(c->requests - c->reserved) : -1;
+    if (c->requests == c->reserved) return -1;
+    double misses = c->rate > 0 ? (double)c->misses / c->rate : (double)c->misses;
+    double ratio = misses / (double)(c->requests - c->reserved + c->unsampled);
+    return ratio < 1 ? ratio : 1;
 }
 
 double replay_byte_miss_ratio(const replay_count *c)
@@ -238,6 +248,7 @@ typedef struct replaying {
     hd_source *source;
     hd_sink *outcomes; /* NULL: they are not written */
     replay_score score;
+    sample chosen;      /* if plan->rate is not 0 */
     const char *kernel; /* of every batch */
     uint64_t done;      /* requests       */
 } replaying;
@@ -278,6 +289,17 @@ static void save_failed(replay_row *r, const char *what, hd_status s)
     snprintf(r->why, sizeof r->why, "%s: %s", what, hd_why());
 }
 
+/* Leaves out the requests of keys that the sample lacks; how many stay. */
+static size_t sample_keep(const replaying *x, size_t n)
+{
+    hd_request *r = x->buffers->request;
+    size_t kept = 0;
+    if (x->pool->plan->rate <= 0) return n;
+    for (size_t i = 0; i < n; i++)
+        if (r[i].key >= HD_KEY_RESERVED || sample_has(&x->chosen, r[i].key)) r[kept++] = r[i];
+    return kept;
+}
+
 /* Reads the next `want` requests, or as many as are left, and runs them. */
 static hd_status replay_step(replaying *x, size_t want, size_t *got)
 {
@@ -285,14 +307,18 @@ static hd_status replay_step(replaying *x, size_t want, size_t *got)
     replay_buffers *u = x->buffers;
     hd_status s = hd_source_next(x->source, u->request, want, got);
     if (s || !*got) return s;
-    for (size_t i = 0; i < *got; i++) {
+    size_t n = sample_keep(x, *got);
+    for (size_t i = 0; i < n; i++) {
         u->key[i] = u->request[i].key;
         u->size[i] = u->request[i].size;
     }
-    s = x->cache ? cache_run(x, *got) : table_run(x, *got);
+    s = x->cache ? cache_run(x, n) : table_run(x, n);
     if (s) return s;
-    if (x->done >= p->warmup) s = row_add(x->row, u, *got, x->done - p->warmup, p->every);
-    if (x->outcomes && !x->row->saved) save_failed(x->row, "--outcomes", hd_sink_write(x->outcomes, u->outcome, *got));
+    if (x->done >= p->warmup) {
+        s = row_add(x->row, u, n, x->done - p->warmup, p->every);
+        x->row->all.unsampled += *got - n;
+    }
+    if (x->outcomes && !x->row->saved) save_failed(x->row, "--outcomes", hd_sink_write(x->outcomes, u->outcome, n));
     x->done += *got;
     return s;
 }
@@ -316,6 +342,10 @@ static hd_status row_replay(replaying *x, bool draws)
     x->score = p->score;
     if (x->score == REPLAY_DEFAULT && strcmp(r->policy, "custom") == 0) x->score = REPLAY_NEXT;
     r->sized = x->source->sized;
+    if (p->rate > 0) {
+        x->chosen = sample_of(p->rate, p->seed);
+        r->all.rate = sample_rate(&x->chosen);
+    }
     for (bool end = false; !s && !end;) {
         size_t want = batch_size(p, x->done), got = 0;
         s = replay_step(x, want, &got);
@@ -341,7 +371,7 @@ static hd_status row_open(replaying *x)
     replay_row *r = x->row;
     if (r->full) {
         baseline_config c = { .row = r->full,
-                              .capacity = r->capacity,
+                              .capacity = replay_units(p, r),
                               .seed = r->seed,
                               .bytes = r->bytes,
                               .always = p->admit == HD_ADMIT_ALWAYS };
@@ -407,7 +437,7 @@ static void pool_work(replay_pool *pool, bool draws)
         hd_status s = HD_OK;
         if (!ready)
             s = hd_fail(HD_ENOMEM, "batch: memory was refused");
-        else if (!pool->row[i].repeats)
+        else if (!pool->row[i].repeats && !pool->row[i].ran)
             s = row_run(pool, &pool->row[i], &u, draws);
         if (s) pool_fail(pool, &pool->row[i], s);
         atomic_fetch_add(&pool->over, 1);

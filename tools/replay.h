@@ -45,6 +45,7 @@ typedef struct replay_plan {
     uint64_t every;       /* requests of a window; 0: there are no windows                   */
     bool fails;           /* fail_above is given                                             */
     double fail_above;    /* a miss ratio                                                    */
+    double rate;          /* of the sample of keys that exact caches get; 0: all keys        */
 } replay_plan;
 
 /* Rows of an option table, whose fields are in a replay_plan, and the parser of those without a field. */
@@ -110,6 +111,8 @@ error_t replay_option(int key, const char *arg, void *plan);
 typedef struct replay_count {
     uint64_t requests, misses, evicted, refused, reserved;
     uint64_t bytes, missed_bytes; /* sizes of the objects: of all requests, and of misses */
+    uint64_t unsampled;           /* requests that the sample lacks; they are in no other number */
+    double rate;                  /* of the sample; 0: there is none                        */
 } replay_count;
 
 /* One run: a policy, a size and a seed. */
@@ -121,6 +124,7 @@ typedef struct replay_row {
     uint64_t seed;              /* in: of the hash                     */
     uint32_t slots;
     bool repeats;         /* in: it does not depend on the seed, and has the results of the row before it */
+    bool ran;             /* in: it has its results, of a lane (replay_lanes.h) */
     bool bytes;           /* in: size and capacity are in bytes, not in entries */
     bool sized;           /* the trace has sizes of objects */
     replay_count all;     /* without the warm-up */
@@ -135,9 +139,9 @@ typedef struct replay_row {
     char why[512];     /* of the one that failed */
 } replay_row;
 
-/* A POLICIES list and a SIZES list ("1024,10Ki,1%,0.05") as rows, policies first. Fractions need
+/* A POLICIES list and a SIZES list ("1024,10Ki,1%,0.05,1Ki..1Mi:20") as rows, policies first. Fractions need
  * `distinct`, which is called once, if at all, and may fail. TOOL_OK, or what was said. */
-enum { REPLAY_LIST = 64 };
+enum { REPLAY_LIST = 64, REPLAY_POINTS_MOST = 1 << 20 /* sizes of a range */ };
 typedef struct replay_list {
     char text[REQUEST_TEXT];
     const char *item[REPLAY_LIST];
@@ -148,6 +152,9 @@ int replay_list_parse(replay_list *l, const char *what, const char *text);
 int replay_policies(const replay_list *policies, bool full);
 /* One SIZES item: a number of entries, of bytes (10MiB), or, *fraction >= 0, a part of the distinct keys. */
 int replay_size_parse(const char *text, uint64_t *size, double *fraction, bool *bytes);
+
+/* The units of a row's exact cache: of the small one over a sample, if there is one. */
+uint64_t replay_units(const replay_plan *p, const replay_row *r);
 
 /* (policies x sizes x seeds) rows; give them back. *distinct: 0 when no fraction asked for it. */
 int replay_rows_take(const replay_plan *p, const replay_list *policies, const replay_list *sizes, replay_row **row,
@@ -164,7 +171,8 @@ uint32_t replay_cores(void);
 int replay_run(const replay_plan *p, replay_row *row, size_t rows);
 
 /* Misses per request, and missed bytes per requested byte. Requests for reserved keys are in neither number. Below 0
- * when there are no other requests, or only such of 0 bytes. */
+ * when there are no other requests, or only such of 0 bytes. Of a sample: of all requests, as if those that the sample
+ * lacks, or has too many, were hits (curve.h); its bytes are those of the sample. */
 double replay_miss_ratio(const replay_count *c);
 double replay_byte_miss_ratio(const replay_count *c);
 

@@ -130,6 +130,8 @@ int replay_fails(const replay_plan *p, const replay_row *row, size_t rows)
     const replay_row *worst = row;
     size_t above = 0;
     const replay_count *all = &row->all;
+    if (all->requests == all->reserved && all->unsampled)
+        return tool_say(TOOL_DATA, "--sample: the rate keeps no key; take a higher one");
     if (all->requests == 0)
         return tool_say(TOOL_DATA, "no request is counted: --warmup passes over all %" PRIu64, row->replayed);
     if (all->requests == all->reserved)

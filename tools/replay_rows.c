@@ -2,6 +2,7 @@
  *
  * replay_rows.c - lists of policies and sizes as rows, and the shape of each row's table.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,26 +142,66 @@ int replay_size_parse(const char *text, uint64_t *size, double *fraction, bool *
         hd_fail(s, "%s; a size is a number of entries, a part of the keys (10%%) or of bytes (10MiB)", hd_why()));
 }
 
+/* An item of a list of sizes: one size, or `points` of them up to `last` in equal ratios. */
+typedef struct size_item {
+    uint64_t size, last;
+    double share, last_share; /* of the different keys; < 0: it is none */
+    uint64_t points;
+} size_item;
+
+typedef struct row_size {
+    const char *asked;
+    uint64_t size;
+    bool share;
+} row_size;
+
 /* The sizes of a list, in one unit: entries, of which some are shares of the different keys, or bytes. The keys are
  * counted when a size is a share. */
 typedef struct row_sizes {
-    uint64_t size[REPLAY_LIST], distinct;
-    double share[REPLAY_LIST]; /* < 0: it is none */
+    size_item item[REPLAY_LIST];
+    row_size *at; /* (sizes) */
+    size_t sizes;
+    uint64_t distinct;
     bool shares, bytes;
 } row_sizes;
+
+/* FIRST..LAST:N, or one size. */
+static int size_item_parse(size_item *m, const char *text, bool *bytes)
+{
+    char part[64];
+    const char *last = strstr(text, ".."), *points = strrchr(text, ':');
+    bool other;
+    *m = (size_item){ .points = 1 };
+    if (!last) return replay_size_parse(text, &m->size, &m->share, bytes);
+    if (!points || points < last + 2 || points - text >= (ptrdiff_t)sizeof part)
+        return tool_say(TOOL_USAGE, "size: '%.60s' is no range FIRST..LAST:N", text);
+    snprintf(part, sizeof part, "%.*s", (int)(last - text), text);
+    int code = replay_size_parse(part, &m->size, &m->share, bytes);
+    snprintf(part, sizeof part, "%.*s", (int)(points - last) - 2, last + 2);
+    if (!code) code = replay_size_parse(part, &m->last, &m->last_share, &other);
+    if (code) return code;
+    hd_status s = hd_parse_u64("size: the number of a range", points + 1, 2, REPLAY_POINTS_MOST, &m->points);
+    if (s) return tool_fail(s);
+    bool shares = m->share >= 0;
+    if (*bytes != other || shares != (m->last_share >= 0))
+        return tool_say(TOOL_USAGE, "size: the ends of '%.60s' are in different units", text);
+    if (shares ? m->share >= m->last_share : m->size >= m->last)
+        return tool_say(TOOL_USAGE, "size: '%.60s' does not ascend", text);
+    return TOOL_OK;
+}
 
 static int row_sizes_parse(row_sizes *z, const replay_list *sizes)
 {
     memset(z, 0, sizeof *z);
     for (size_t i = 0; i < sizes->items; i++) {
         bool bytes;
-        int code = replay_size_parse(sizes->item[i], &z->size[i], &z->share[i], &bytes);
+        int code = size_item_parse(&z->item[i], sizes->item[i], &bytes);
         if (code) return code;
         if (i && bytes != z->bytes)
             return tool_say(TOOL_USAGE, "size: %s and %s are in bytes and in entries; take one unit", sizes->item[0],
                             sizes->item[i]);
         z->bytes = bytes;
-        z->shares = z->shares || z->share[i] >= 0;
+        z->shares = z->shares || z->item[i].share >= 0;
     }
     return TOOL_OK;
 }
@@ -172,6 +213,31 @@ static int row_sizes_count(row_sizes *z, const replay_plan *p)
     hd_status s = request_distinct(p->source, p->limit, &requests, &z->distinct);
     if (s) return tool_fail(s);
     return tool_stopped() ? TOOL_STOPPED : TOOL_OK;
+}
+
+/* The sizes of an item; equal ones of a range are one. */
+static void size_item_add(row_sizes *z, const size_item *m, const char *asked)
+{
+    bool share = m->share >= 0;
+    double first = share ? m->share * (double)z->distinct : (double)m->size;
+    double last = share ? m->last_share * (double)z->distinct : (double)m->last;
+    for (uint64_t i = 0; i < m->points; i++) {
+        double along = i ? first * pow(last / first, (double)i / (double)(m->points - 1)) : first;
+        uint64_t size = share || i ? (uint64_t)(along + 0.5) : m->size;
+        if (i && i + 1 == m->points && !share) size = m->last;
+        if (i && z->at[z->sizes - 1].size == size) continue;
+        z->at[z->sizes++] = (row_size){ asked, size, share };
+    }
+}
+
+static int row_sizes_expand(row_sizes *z, const replay_list *sizes)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < sizes->items; i++) most += z->item[i].points;
+    z->at = (row_size *)calloc((size_t)most, sizeof *z->at);
+    if (!z->at) return tool_say(TOOL_SYSTEM, "memory was refused");
+    for (size_t i = 0; i < sizes->items; i++) size_item_add(z, &z->item[i], sizes->item[i]);
+    return TOOL_OK;
 }
 
 /* A size in bytes, and one entry, are for exact caches alone; they get what they ask for. */
@@ -190,23 +256,24 @@ static int row_take_exact(replay_row *r)
 static int row_take(const replay_plan *p, const row_sizes *z, size_t k, replay_row *r)
 {
     r->bytes = z->bytes;
-    r->size = z->size[k];
-    if (r->bytes || r->size == 1) return row_take_exact(r);
-    if (z->share[k] >= 0) r->size = (uint64_t)(z->share[k] * (double)z->distinct + 0.5);
+    r->size = z->at[k].size;
+    r->asked = z->at[k].asked;
+    if (r->bytes || (r->size == 1 && !z->at[k].share)) return row_take_exact(r);
     if (r->size < HD_SLOTS_MIN) r->size = HD_SLOTS_MIN;
     replay_shape(p, r->size, &r->slots, &r->capacity);
     return tool_fits("size", r->capacity, r->full ? 0 : p->value_bytes);
 }
 
-/* How often the trace is read. */
-static uint64_t readings(const replay_plan *p, const replay_list *policies, size_t rows, bool shares)
+/* How often the trace is read, at least. */
+static uint64_t readings(const replay_plan *p, const replay_list *policies, const replay_list *sizes, bool shares)
 {
     bool next = false;
     for (size_t i = 0; i < policies->items; i++) {
         const baseline_row *b = baseline_named(policies->item[i]);
         next = next || (b && b->next);
     }
-    return rows * replay_seeds(p) + shares + next;
+    bool range = strstr(sizes->item[0], "..") != NULL;
+    return policies->items * sizes->items * replay_seeds(p) + shares + next + range;
 }
 
 int replay_rows_take(const replay_plan *p, const replay_list *policies, const replay_list *sizes, replay_row **row,
@@ -216,24 +283,24 @@ int replay_rows_take(const replay_plan *p, const replay_list *policies, const re
     int code = replay_policies(policies, true);
     if (!code) code = row_sizes_parse(&z, sizes);
     if (code) return code;
-    size_t seeds = replay_seeds(p), pairs = policies->items * sizes->items;
-    *rows = pairs * seeds;
-    if (readings(p, policies, pairs, z.shares) > 1) input_spool();
+    if (readings(p, policies, sizes, z.shares) > 1) input_spool();
     code = row_sizes_count(&z, p);
+    if (!code) code = row_sizes_expand(&z, sizes);
     if (code) return code;
     *distinct = z.distinct;
 
-    replay_row *r = (replay_row *)calloc(*rows + 1, sizeof *r);
-    if (!r) return tool_say(TOOL_SYSTEM, "memory was refused");
+    size_t seeds = replay_seeds(p);
+    *rows = policies->items * z.sizes * seeds;
+    replay_row *r = (replay_row *)calloc(*rows, sizeof *r);
+    code = r ? TOOL_OK : tool_say(TOOL_SYSTEM, "memory was refused");
     for (size_t i = 0; !code && i < *rows; i++) {
-        size_t k = i / seeds % sizes->items;
-        r[i].policy = policies->item[i / seeds / sizes->items];
+        r[i].policy = policies->item[i / seeds / z.sizes];
         r[i].full = baseline_named(r[i].policy);
-        r[i].asked = sizes->item[k];
         r[i].seed = p->seed + i % seeds;
         r[i].repeats = i % seeds && r[i].full && !r[i].full->seeded;
-        code = row_take(p, &z, k, &r[i]);
+        code = row_take(p, &z, i / seeds % z.sizes, &r[i]);
     }
+    free(z.at);
     *row = r;
     if (code) free(r);
     return code;

@@ -12,6 +12,7 @@
 #include "tools/input.h"
 #include "tools/progress.h"
 #include "tools/replay_report.h"
+#include "tools/sample.h"
 
 enum {
     SAMPLE_USUAL = 1 << 14, /* keys, for caches that need a sample */
@@ -36,7 +37,7 @@ static const tool_option option[] = {
     { "points", KEY_POINTS, "N", "instead of these sizes N from the least to the largest, in equal ratios",
       TOOL_RANGE(curve_options, points, 2, POINTS_MOST) },
     { "sample", KEY_SAMPLE, "RATE|KEYS",
-      "of how many keys: a rate (0.01, 1%), or the most keys to keep (full:lru: all keys; others: 16Ki)",
+      "of how many keys: a rate (0.01, 1%, 1/64), or the most keys to keep (full:lru: all keys; others: 16Ki)",
       TOOL_FIELD(curve_options, sample) },
     { "exact", KEY_EXACT, NULL, "beside a sample: the exact misses, too, and the errors",
       TOOL_FIELD(curve_options, exact) },
@@ -135,22 +136,9 @@ static int sizes_read(curve_job *j)
 
 static int sample_read(curve_job *j)
 {
-    const char *text = j->o.sample;
-    size_t n = text ? strlen(text) : 0;
-    char number[64];
     j->config.rate = 1;
-    if (!text) j->config.most = SAMPLE_USUAL;
-    if (!text) return TOOL_OK;
-    bool percent = n && text[n - 1] == '%';
-    if (!percent && !strchr(text, '.')) {
-        hd_status s = hd_parse_u64("--sample", text, 1, UINT32_MAX, &j->config.most);
-        return s ? tool_fail(s) : TOOL_OK;
-    }
-    snprintf(number, sizeof number, "%.*s", (int)(n - percent < 63 ? n - percent : 63), text);
-    hd_status s = hd_parse_double("--sample", number, 0, percent ? 100 : 1, &j->config.rate);
-    if (s) return tool_fail(s);
-    if (percent) j->config.rate /= 100;
-    return j->config.rate > 0 ? TOOL_OK : tool_say(TOOL_USAGE, "--sample: %s keeps no key", text);
+    if (!j->o.sample) j->config.most = SAMPLE_USUAL;
+    return j->o.sample ? sample_parse(j->o.sample, &j->config.rate, &j->config.most) : TOOL_OK;
 }
 
 static bool is_lru(const baseline_row *b) { return strcmp(b->name, "full:lru") == 0; }

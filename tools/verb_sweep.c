@@ -8,23 +8,31 @@
 
 #include "tools/fill.h"
 #include "tools/plot.h"
+#include "tools/replay_lanes.h"
 #include "tools/replay_report.h"
+#include "tools/sample.h"
 
 typedef struct sweep_options {
     replay_plan plan; /* the first: REPLAY_OPTIONS fill it */
-    const char *policies, *sizes, *parts, *capacity, *plot, *output;
+    const char *policies, *sizes, *parts, *capacity, *plot, *output, *sample;
+    replay_lanes lanes;
     bool table;
     int failed; /* replay_fails */
 } sweep_options;
 _Static_assert(offsetof(sweep_options, plan) == 0, "REPLAY_OPTIONS are fields of a replay_plan");
 
-enum { KEY_SIZES = 0x100, KEY_PARTS, KEY_CAPACITY, KEY_PLOT, KEY_REQUESTS, KEY_TABLE };
+enum { KEY_SIZES = 0x100, KEY_PARTS, KEY_CAPACITY, KEY_PLOT, KEY_REQUESTS, KEY_TABLE, KEY_SAMPLE, KEY_WIDTH };
+enum { WIDTH_MOST = 32 };
 
 static const tool_option option[] = {
     { "policies", 'p', "LIST", "policies and exact caches, with commas (lru,lfu)", TOOL_FIELD(sweep_options, policies),
       .group = "Curves:" },
-    { "sizes", KEY_SIZES, "LIST", "sizes: entries, parts of the different keys, or bytes (0.1% to 100% in ten steps)",
+    { "sizes", KEY_SIZES, "LIST",
+      "sizes: entries, parts of the different keys, or bytes; 1Ki..1Mi:50 is 50 of them in equal ratios (0.1% to 100% "
+      "in ten steps)",
       TOOL_FIELD(sweep_options, sizes) },
+    { "sample", KEY_SAMPLE, "RATE", "exact caches: the requests of so many keys (0.01, 1%, 1/64), as heddle curve",
+      TOOL_FIELD(sweep_options, sample) },
     { "load-factors", KEY_PARTS, "LIST", "instead of requests: fill a table to these load factors, ascending",
       TOOL_FIELD(sweep_options, parts) },
     { "capacity", KEY_CAPACITY, "N", "of the table that is filled (1Mi)", TOOL_FIELD(sweep_options, capacity) },
@@ -32,6 +40,8 @@ static const tool_option option[] = {
       TOOL_RANGE(sweep_options, plan.limit, 1, UINT64_MAX) },
     { "plot", KEY_PLOT, "FILE", "draw the curves as SVG", .kind = TOOL_BY_PARSER },
     { "output", 'o', "FILE", "write the CSV there instead of to standard output", TOOL_FIELD(sweep_options, output) },
+    { "lane-width", KEY_WIDTH, "N", "exact caches with --backend cuda: of a warp, 1, 2, 4 ... 32 (by their number)",
+      TOOL_RANGE(sweep_options, lanes.width, 1, WIDTH_MOST) },
     { "table", KEY_TABLE, NULL, "an aligned table for people instead of CSV", TOOL_FIELD(sweep_options, table) },
     REPLAY_OPTIONS,
     { .name = NULL },
@@ -77,16 +87,22 @@ static int take_source(size_rows *z, sweep_options *o, const tool_line *line)
     return code;
 }
 
-static void size_facts(out *o, const size_rows *z, const replay_plan *p)
+static void size_facts(out *o, const size_rows *z, const replay_plan *p, const replay_lanes *l)
 {
     out_fact(o, "trace", "trace", OUT_TEXT, out_text(z->source.title));
     if (z->distinct) out_fact(o, "distinct", "different keys", OUT_COUNT, out_count(z->distinct));
     source_told_facts(o, &z->row->told, p->lenient);
     table_facts(o, p);
     replay_facts(o, p, z->row);
+    if (p->rate > 0) {
+        const replay_count *c = &z->row->all;
+        out_fact(o, "rate", "share of keys", OUT_REAL, out_real(c->rate));
+        out_fact(o, "unsampled", "requests that the sample lacks", OUT_COUNT, out_count(c->unsampled));
+    }
+    replay_lanes_facts(o, l);
 }
 
-static out *report_sizes(const size_rows *z, const replay_plan *p, tool_form form)
+static out *report_sizes(const size_rows *z, const replay_plan *p, const replay_lanes *l, tool_form form)
 {
     enum { MOST = REPLAY_COLUMNS + REPLAY_SPREAD + 2 };
     static out_column column[MOST];
@@ -96,7 +112,7 @@ static out *report_sizes(const size_rows *z, const replay_plan *p, tool_form for
     column[n] = (out_column){ "requests_per_s", "requests/s", OUT_RATE };
     column[n + 1] = (out_column){ "reserved", NULL, OUT_COUNT };
     out *o = out_open(form, "heddle.sweep/1", column, n + 2);
-    size_facts(o, z, p);
+    size_facts(o, z, p, l);
     for (size_t i = 0; i < z->rows; i += replay_seeds(p)) {
         const replay_row *r = &z->row[i];
         replay_cells(r, p, cell);
@@ -107,10 +123,10 @@ static out *report_sizes(const size_rows *z, const replay_plan *p, tool_form for
     return o;
 }
 
-static out *report_windows(const size_rows *z, const replay_plan *p, tool_form form)
+static out *report_windows(const size_rows *z, const replay_plan *p, const replay_lanes *l, tool_form form)
 {
     out *o = replay_windows_open(form, z->row);
-    size_facts(o, z, p);
+    size_facts(o, z, p, l);
     replay_windows(o, p, z->row, z->rows);
     return o;
 }
@@ -124,9 +140,10 @@ static int sweep_sizes(sweep_options *o, const tool_line *line, tool_form form, 
     if (!code) code = replay_list_parse(&z.sizes, "--sizes", o->sizes ? o->sizes : usual);
     if (!code) code = replay_rows_take(&o->plan, policies, &z.sizes, &z.row, &z.rows, &z.distinct);
     if (code) return code;
-    code = replay_run(&o->plan, z.row, z.rows);
+    code = replay_lanes_run(&o->lanes, &o->plan, z.row, z.rows);
+    if (!code) code = replay_run(&o->plan, z.row, z.rows);
     if (!code) {
-        *report = o->plan.every ? report_windows(&z, &o->plan, form) : report_sizes(&z, &o->plan, form);
+        *report = (o->plan.every ? report_windows : report_sizes)(&z, &o->plan, &o->lanes, form);
         o->failed = replay_fails(&o->plan, z.row, z.rows);
     }
     replay_rows_give(z.row, z.rows);
@@ -196,17 +213,40 @@ static int check_words(const sweep_options *o, const tool_line *line)
         return tool_say(TOOL_USAGE, "--load-factors has batches of its own: leave out --batch");
     if (o->parts && (o->plan.seeds || o->plan.every || o->plan.fails))
         return tool_say(TOOL_USAGE, "--load-factors has no miss ratio: leave out --seeds, --every and --fail-above");
+    if (o->parts && o->sample) return tool_say(TOOL_USAGE, "--load-factors makes its own keys: leave out --sample");
     if (!o->parts && !line->words) return tool_say(TOOL_USAGE, "it takes %s, or --load-factors", line->verb->args);
     return TOOL_OK;
 }
 
-static int check_options(const sweep_options *o, const tool_line *line, replay_list *policies)
+/* What a sample cannot be of. */
+static int check_sample(sweep_options *o, const replay_list *policies)
+{
+    if (!o->sample) return TOOL_OK;
+    if (o->plan.every) return tool_say(TOOL_USAGE, "--sample or --every, not both");
+    for (size_t i = 0; i < policies->items; i++) {
+        const baseline_row *b = baseline_named(policies->item[i]);
+        if (!b) return tool_say(TOOL_USAGE, "--sample: %s is a table; samples are for full: rows", policies->item[i]);
+        if (b->next) return tool_say(TOOL_USAGE, "--sample: %s reads the whole trace; heddle curve has it", b->name);
+    }
+    return sample_parse(o->sample, &o->plan.rate, NULL);
+}
+
+static int check_lanes(sweep_options *o, const replay_list *policies)
+{
+    uint32_t width = o->lanes.width;
+    if (width & (width - 1)) return tool_say(TOOL_USAGE, "--lane-width: %u is no power of two", width);
+    return o->parts ? TOOL_OK : replay_lanes_open(&o->lanes, &o->plan, policies);
+}
+
+static int check_options(sweep_options *o, const tool_line *line, replay_list *policies)
 {
     int code = check_words(o, line);
     if (!code) code = tool_apart_outputs("--plot", o->plot, "--output", o->output);
     if (!code) code = replay_list_parse(policies, "--policies", o->policies ? o->policies : "lru,lfu");
     if (!code) code = replay_policies(policies, !o->parts);
     if (!code) code = replay_options_check(&o->plan);
+    if (!code) code = check_sample(o, policies);
+    if (!code) code = check_lanes(o, policies);
     return !code && o->output ? tool_writable("--output", o->output) : code;
 }
 
@@ -248,6 +288,9 @@ static const char doc[] =
     "and "
     "--fail-above are as there; --every N plots the miss ratio over time.\n"
     "\n"
+    "With --backend cuda or host the exact caches full:lru, full:fifo, full:clock, full:sieve and full:s3fifo run in "
+    "lanes, thousands at once, over requests that are read once.\n"
+    "\n"
     "With --load-factors a table is filled with different keys instead, and each row says what inserting and finding "
     "cost at that "
     "point, and how many of the keys offered so far are kept.\n"
@@ -258,7 +301,8 @@ static const char doc[] =
     "  heddle sweep zipf.oracleGeneral.zst oracleGeneral --policies lru,custom --output curves.csv\n"
     "  heddle sweep zipf:0.99,10000 --requests 100000 -p lru,full:lru --sizes 1%,10% --seeds 3 --table\n"
     "  heddle sweep --load-factors 0.5,0.75,1,2 --capacity 64Ki --dual --table\n"
-    "  heddle sweep zipf:0.99,10000 --requests 100000 -p lru,lfu --sizes 1%,10% --plot curves.svg\n";
+    "  heddle sweep zipf:0.99,10000 --requests 100000 -p lru,lfu --sizes 1%,10% --plot curves.svg\n"
+    "  heddle sweep zipf:0.9,1Mi -p full:lru,full:sieve --sizes 1Ki..1Mi:9 --sample 1/64 --backend host\n";
 
 const tool_verb verb_sweep = { "sweep",
                                "TRACE [FORMAT] | SPEC",

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * lane.h - exact caches by the thousand, for a device and for this machine: a lane is one cache, and goes over the
+ * requests of a trace whose keys are numbers. The policies are those of tools/caches/, which have the papers; what
+ * follows says how a lane keeps their state.
+ *
+ * Neighbouring lanes read the same request at the same time. So what a lane knows of a key is a byte in the row of that
+ * key, next to those of its neighbours: a hit reads one sector for 32 lanes. Queues are a lane's own, one after the
+ * other. There is no index and no list of keys: a key that leaves a queue in its midst stays there, and its byte counts
+ * what is stale.
+ *
+ * LRU has no state but a place in the trace. A key is resident if its last request is at or behind that place: when
+ * were the other requests behind it made is the same for all lanes.
+ */
+#ifndef HD_LANE_H
+#define HD_LANE_H
+
+#include "simt/fn.h"
+
+#define LANE_NONE UINT32_MAX
+
+typedef enum lane_policy { LANE_BLANK, LANE_LRU, LANE_FIFO, LANE_CLOCK, LANE_SIEVE, LANE_S3FIFO } lane_policy;
+
+/* A queue in a ring of words. */
+typedef struct lane_queue {
+    uint32_t first, entries;
+} lane_queue;
+
+typedef struct lane {
+    uint64_t words, column; /* where its queues begin, and its byte in the rows of keys */
+    uint64_t missed_bytes;
+    uint32_t policy, capacity;
+    uint32_t misses, evicted; /* of counted requests */
+    uint32_t entries;
+    uint32_t hand;                   /* LRU: a request; CLOCK, FIFO: a place of the ring; SIEVE: a slot, or LANE_NONE */
+    uint32_t behind, oldest, newest; /* SIEVE: slots; behind: the next older one of the hand, or LANE_NONE */
+    lane_queue small, main, ghost;   /* S3-FIFO; the ghosts' with what is stale */
+    uint32_t ghosts;
+} lane;
+
+/* All lanes and the requests [from, to) of a trace. */
+typedef struct lanes_args {
+    lane *each;                   /* (lanes) */
+    uint8_t *state;               /* (keys, columns) */
+    uint32_t *word;               /* all queues */
+    const uint32_t *id;           /* (requests): the key */
+    const uint32_t *since, *next; /* (requests): the key's request before, from 1, or 0; its next one, or LANE_NONE */
+    const uint64_t *size;         /* (requests), or NULL: the trace has none */
+    uint64_t lanes, columns;
+    uint32_t requests, from, to;
+    uint32_t counted; /* the first that counts */
+    uint32_t width;   /* lanes of a warp that work: a power of two */
+} lanes_args;
+
+HD_FN uint8_t *lane_state(const lanes_args *a, const lane *c, uint32_t id)
+{
+    return &a->state[id * a->columns + c->column];
+}
+
+HD_FN void lane_fetch(const void *p)
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("prefetch.global.L2 [%0];" : : "l"(p));
+#else
+    __builtin_prefetch(p);
+#endif
+}
+
+/* ---- LRU, FIFO, CLOCK -------------------------------------------------------------------------------- */
+
+/* Each access returns whether it was a hit. */
+HD_FN bool lane_lru(const lanes_args *a, lane *c, uint32_t i)
+{
+    if (a->since[i] > c->hand) return true;
+    if (c->entries < c->capacity) {
+        c->entries++;
+        return false;
+    }
+    while (a->next[c->hand] < i) c->hand++; /* not the last request of its key */
+    c->hand++;
+    return false;
+}
+
+HD_FN uint32_t ring_after(uint32_t place, uint32_t room) { return place + 1 == room ? 0 : place + 1; }
+
+enum { LANE_IN = 1, LANE_HIT = 2 };
+
+HD_FN bool lane_fifo(const lanes_args *a, lane *c, uint32_t i)
+{
+    uint32_t id = a->id[i], *ring = a->word + c->words;
+    uint8_t *state = lane_state(a, c, id);
+    if (*state) return true;
+    if (c->entries < c->capacity)
+        c->entries++;
+    else
+        *lane_state(a, c, ring[c->hand]) = 0;
+    ring[c->hand] = id;
+    c->hand = ring_after(c->hand, c->capacity);
+    *state = LANE_IN;
+    return false;
+}
+
+/* The places that the hand comes to next are likely to be needed at the next miss. */
+HD_FN void clock_fetch(const lanes_args *a, const lane *c)
+{
+    enum { AHEAD = 3 };
+    const uint32_t *ring = a->word + c->words;
+    for (uint32_t k = 0; k < AHEAD && c->hand + k < c->capacity; k++) lane_fetch(lane_state(a, c, ring[c->hand + k]));
+}
+
+HD_FN bool lane_clock(const lanes_args *a, lane *c, uint32_t i)
+{
+    uint32_t id = a->id[i], *ring = a->word + c->words;
+    uint8_t *state = lane_state(a, c, id), *oldest;
+    if (*state) {
+        if (*state == LANE_IN) *state = LANE_IN | LANE_HIT;
+        return true;
+    }
+    if (c->entries < c->capacity)
+        c->entries++;
+    else {
+        while (*(oldest = lane_state(a, c, ring[c->hand])) != LANE_IN) {
+            *oldest = LANE_IN;
+            c->hand = ring_after(c->hand, c->capacity);
+        }
+        *oldest = 0;
+    }
+    ring[c->hand] = id;
+    c->hand = ring_after(c->hand, c->capacity);
+    *state = LANE_IN;
+    if (c->entries == c->capacity) clock_fetch(a, c);
+    return false;
+}
+
+/* ---- SIEVE --------------------------------------------------------------------------------------------- */
+
+/* A slot: a key, and above it the slot of the next newer entry, or LANE_NONE. */
+HD_FN uint64_t sieve_slot(uint32_t id, uint32_t newer) { return (uint64_t)newer << 32 | id; }
+
+/* The slot of the entry at or after the hand that was not hit, which leaves. */
+HD_FN uint32_t sieve_evict(const lanes_args *a, lane *c, uint64_t *slot)
+{
+    uint32_t at = c->hand, newer;
+    uint8_t *state;
+    if (at == LANE_NONE) {
+        at = c->oldest;
+        c->behind = LANE_NONE;
+    }
+    for (;;) {
+        state = lane_state(a, c, (uint32_t)slot[at]);
+        newer = (uint32_t)(slot[at] >> 32);
+        if (*state == LANE_IN) break;
+        *state = LANE_IN;
+        c->behind = newer == LANE_NONE ? LANE_NONE : at;
+        at = newer == LANE_NONE ? c->oldest : newer;
+    }
+    *state = 0;
+    if (c->behind == LANE_NONE)
+        c->oldest = newer;
+    else
+        slot[c->behind] = sieve_slot((uint32_t)slot[c->behind], newer);
+    if (newer == LANE_NONE) c->newest = c->behind;
+    c->hand = newer;
+    return at;
+}
+
+HD_FN bool lane_sieve(const lanes_args *a, lane *c, uint32_t i)
+{
+    uint32_t id = a->id[i], at;
+    uint64_t *slot = (uint64_t *)(void *)(a->word + c->words);
+    uint8_t *state = lane_state(a, c, id);
+    if (*state) {
+        if (*state == LANE_IN) *state = LANE_IN | LANE_HIT;
+        return true;
+    }
+    at = c->entries < c->capacity ? c->entries++ : sieve_evict(a, c, slot);
+    slot[at] = sieve_slot(id, LANE_NONE);
+    if (c->newest == LANE_NONE)
+        c->oldest = at;
+    else
+        slot[c->newest] = sieve_slot((uint32_t)slot[c->newest], at);
+    c->newest = at;
+    *state = LANE_IN;
+    if (c->hand != LANE_NONE) lane_fetch(lane_state(a, c, (uint32_t)slot[c->hand]));
+    return false;
+}
+
+/* ---- S3-FIFO ------------------------------------------------------------------------------------------- */
+
+/* The byte of a key: in which queue it is, its hits, and how many places of the ghosts' ring are stale, for it was
+ * there. These are older than the one where it is, if it is a ghost. */
+enum { S3_SMALL = 1, S3_MAIN, S3_GHOST, S3_QUEUE = 3, S3_ONE_HIT = 4, S3_HITS = 12, S3_ONE_STALE = 16, S3_STALE = 240 };
+
+HD_FN uint32_t s3_small_most(const lane *c) { return c->capacity / 10 + (c->capacity % 10 != 0); }
+HD_FN uint32_t s3_main_most(const lane *c) { return c->capacity - s3_small_most(c); }
+/* Room for as many stale ghosts as others. */
+HD_FN uint32_t s3_ghost_room(const lane *c) { return 2 * s3_main_most(c) + 2; }
+
+HD_FN uint32_t *s3_ring(const lanes_args *a, const lane *c, uint32_t queue)
+{
+    return a->word + c->words + (uint64_t)(queue - S3_SMALL) * c->capacity;
+}
+
+HD_FN void queue_push(lane_queue *q, uint32_t *ring, uint32_t room, uint32_t id)
+{
+    uint64_t place = (uint64_t)q->first + q->entries++;
+    ring[place < room ? place : place - room] = id;
+}
+
+HD_FN uint32_t queue_pull(lane_queue *q, const uint32_t *ring, uint32_t room)
+{
+    uint32_t id = ring[q->first];
+    q->first = ring_after(q->first, room);
+    q->entries--;
+    return id;
+}
+
+/* Takes the oldest place of the ghosts' ring. LANE_NONE: it was stale. */
+HD_FN uint32_t s3_ghost_oldest(const lanes_args *a, lane *c)
+{
+    uint32_t id = queue_pull(&c->ghost, s3_ring(a, c, S3_GHOST), s3_ghost_room(c));
+    uint8_t *state = lane_state(a, c, id);
+    if (!(*state & S3_STALE)) return id;
+    *state = (uint8_t)(*state - S3_ONE_STALE);
+    return LANE_NONE;
+}
+
+/* Leaves out what is stale in the ghosts' ring. */
+HD_FN void s3_ghosts_pack(const lanes_args *a, lane *c)
+{
+    for (uint32_t n = c->ghost.entries; n > 0; n--) {
+        uint32_t id = s3_ghost_oldest(a, c);
+        if (id != LANE_NONE) queue_push(&c->ghost, s3_ring(a, c, S3_GHOST), s3_ghost_room(c), id);
+    }
+}
+
+HD_FN void s3_ghost_add(const lanes_args *a, lane *c, uint32_t id, uint8_t *state)
+{
+    if (c->ghost.entries == s3_ghost_room(c)) s3_ghosts_pack(a, c);
+    queue_push(&c->ghost, s3_ring(a, c, S3_GHOST), s3_ghost_room(c), id);
+    *state = (uint8_t)((*state & S3_STALE) | S3_GHOST);
+    c->ghosts++;
+    while (c->ghosts > s3_main_most(c)) {
+        uint32_t oldest = s3_ghost_oldest(a, c);
+        if (oldest == LANE_NONE) continue;
+        *lane_state(a, c, oldest) = 0;
+        c->ghosts--;
+    }
+}
+
+HD_FN void s3_main_evict(const lanes_args *a, lane *c)
+{
+    uint32_t *ring = s3_ring(a, c, S3_MAIN), id;
+    uint8_t *state;
+    while (*(state = lane_state(a, c, id = queue_pull(&c->main, ring, c->capacity))) & S3_HITS) {
+        *state = (uint8_t)(*state - S3_ONE_HIT);
+        queue_push(&c->main, ring, c->capacity, id);
+    }
+    *state = (uint8_t)(*state & S3_STALE);
+    c->entries--;
+}
+
+HD_FN void s3_small_evict(const lanes_args *a, lane *c)
+{
+    while (c->small.entries) {
+        uint32_t id = queue_pull(&c->small, s3_ring(a, c, S3_SMALL), c->capacity);
+        uint8_t *state = lane_state(a, c, id);
+        if ((*state & S3_HITS) <= S3_ONE_HIT) {
+            c->entries--;
+            s3_ghost_add(a, c, id, state);
+            return;
+        }
+        *state = (uint8_t)((*state & S3_STALE) | S3_MAIN);
+        queue_push(&c->main, s3_ring(a, c, S3_MAIN), c->capacity, id);
+        if (c->main.entries > s3_main_most(c)) s3_main_evict(a, c);
+    }
+}
+
+/* The key is a ghost no more, and its place is stale. */
+HD_FN void s3_ghost_take(const lanes_args *a, lane *c, uint8_t *state)
+{
+    if ((*state & S3_STALE) == S3_STALE) s3_ghosts_pack(a, c);
+    *state = (uint8_t)(*state + S3_ONE_STALE);
+    c->ghosts--;
+}
+
+HD_FN bool lane_s3fifo(const lanes_args *a, lane *c, uint32_t i)
+{
+    uint32_t id = a->id[i];
+    uint8_t *state = lane_state(a, c, id);
+    uint32_t queue = *state & S3_QUEUE;
+    if (queue == S3_SMALL || queue == S3_MAIN) {
+        if ((*state & S3_HITS) != S3_HITS) *state = (uint8_t)(*state + S3_ONE_HIT);
+        return true;
+    }
+    while (c->entries == c->capacity) {
+        if (c->small.entries >= s3_small_most(c) || !c->main.entries)
+            s3_small_evict(a, c);
+        else
+            s3_main_evict(a, c);
+    }
+    bool ghost = (*state & S3_QUEUE) == S3_GHOST; /* making room may have forgotten it */
+    if (ghost) s3_ghost_take(a, c, state);
+    queue = ghost ? S3_MAIN : S3_SMALL;
+    queue_push(ghost ? &c->main : &c->small, s3_ring(a, c, queue), c->capacity, id);
+    *state = (uint8_t)((*state & S3_STALE) | queue);
+    c->entries++;
+    return false;
+}
+
+/* ---- Any policy ---------------------------------------------------------------------------------------- */
+
+/* The words of a lane's queues. */
+HD_FN uint64_t lane_words(const lane *c)
+{
+    switch (c->policy) {
+    case LANE_FIFO:
+    case LANE_CLOCK: return c->capacity;
+    case LANE_SIEVE: return 2 * (uint64_t)c->capacity;
+    case LANE_S3FIFO: return 2 * (uint64_t)c->capacity + s3_ghost_room(c);
+    default: return 0;
+    }
+}
+
+/* The capacity and the policy of an empty lane are given. */
+HD_FN void lane_begin(lane *c)
+{
+    c->newest = c->oldest = c->behind = LANE_NONE;
+    if (c->policy == LANE_SIEVE) c->hand = LANE_NONE;
+}
+
+HD_FN bool lane_access(const lanes_args *a, lane *c, uint32_t i, lane_policy policy)
+{
+    switch (policy) {
+    case LANE_LRU: return lane_lru(a, c, i);
+    case LANE_FIFO: return lane_fifo(a, c, i);
+    case LANE_CLOCK: return lane_clock(a, c, i);
+    case LANE_SIEVE: return lane_sieve(a, c, i);
+    default: return lane_s3fifo(a, c, i);
+    }
+}
+
+/* The policy is a constant where this is called, so the loop has one. */
+HD_FN void lane_requests(const lanes_args *a, lane *c, lane_policy policy)
+{
+    enum { AHEAD = 16 };
+    for (uint32_t i = a->from; i < a->to; i++) {
+        bool full = c->entries == c->capacity;
+        if (policy != LANE_LRU && a->requests - i > AHEAD) lane_fetch(lane_state(a, c, a->id[i + AHEAD]));
+        if (lane_access(a, c, i, policy) || i < a->counted) continue;
+        c->misses++;
+        c->evicted += full;
+        if (a->size) c->missed_bytes += a->size[i];
+    }
+}
+
+HD_FN void lane_run(const lanes_args *a, uint64_t number)
+{
+    lane c = a->each[number];
+    switch (c.policy) {
+    case LANE_LRU: lane_requests(a, &c, LANE_LRU); break;
+    case LANE_FIFO: lane_requests(a, &c, LANE_FIFO); break;
+    case LANE_CLOCK: lane_requests(a, &c, LANE_CLOCK); break;
+    case LANE_SIEVE: lane_requests(a, &c, LANE_SIEVE); break;
+    case LANE_S3FIFO: lane_requests(a, &c, LANE_S3FIFO); break;
+    default: return;
+    }
+    a->each[number] = c;
+}
+
+#endif
