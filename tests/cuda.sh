@@ -10,7 +10,7 @@
 set -u
 
 # program and HEDDLE_TEST_SCALE
-programs='t_backend:1 t_graph:1 t_hashes:1/4 t_kernels:1/4 t_random:1/16 t_api:1 t_misuse:1/16 t_walk:1 t_accum:1 t_lru:1 t_policies:1/4 t_grow:1/4 t_snapshot:1/8 t_device:1/4 t_soak:1 t_tiers:1/2 streams:1'
+programs='t_backend:1 t_graph:1 t_hashes:1/4 t_kernels:1/4 t_random:1/16 t_api:1 t_misuse:1/16 t_walk:1 t_accum:1 t_lanes:1 t_lru:1 t_policies:1/4 t_grow:1/4 t_snapshot:1/8 t_device:1/4 t_soak:1 t_tiers:1/2 streams:1'
 longer='t_device_faults t_pairs' # packed, but not run: it takes long
 
 pack() {
