@@ -68,7 +68,7 @@ lane  | full:lru     | requests at the border are misses             | s/since\[
 lane  | full:lru     | requests that were not the last are entries   | s/while (a->next.*//
 lane  | full:fifo    | the newest entry leaves                       | /lane_fifo/,/^}/s/c->hand = ring_after.*//
 lane  | full:fifo    | requests of the warm-up count                 | s/ || i < a->counted//
-lane  | full:fifo    | all misses evict                              | s/evicted += full/evicted += 1/
+lane  | full:fifo    | all misses evict                              | s/evicted += .*;/evicted += 1;/
 lane  | full:clock   | marked entries leave, too                     | /lane_clock/,/^}/s/!= LANE_IN/== 99/
 lane  | full:clock   | a hit is forgotten                            | /lane_clock/,/^}/s/LANE_IN | LANE_HIT/LANE_IN/
 lane  | full:sieve   | the hand starts at the oldest entry each time | s/if (at == LANE_NONE) {/if (1) {/
@@ -76,9 +76,16 @@ lane  | full:sieve   | the newest entry left, and is still linked    | s/if (new
 lane  | full:sieve   | the hand comes round with a place behind it   | s/newer == LANE_NONE ? LANE_NONE : at;/at;/
 lane  | full:s3fifo  | one hit moves to the main queue               | s/<= S3_ONE_HIT/< S3_ONE_HIT/
 lane  | full:s3fifo  | stale places are ghosts                       | s/if (!(\*state \& S3_STALE)) return id;/return id;/
-lane  | full:s3fifo  | a ghost that room was made of is still one    | s/bool ghost = .*;/bool ghost = queue == S3_GHOST;/
+lane  | full:s3fifo  | a ghost that room was made of is still one    | /lane_s3fifo/,/^}/s/bool ghost = .*;/bool ghost = queue == S3_GHOST;/
 lane  | stale_ghosts | the sixteenth stale place of a key            | s/if ((\*state \& S3_STALE) == S3_STALE) s3_ghosts_pack(a, c);//
 lane  | stale_ghosts | a full ring of ghosts                         | s/if (c->ghost.entries == .*//
+lane  | full:slru    | a hit moves to the highest segment            | s/state <= SLRU_HIGHEST ? state : SLRU_HIGHEST/0 ? state : SLRU_HIGHEST/
+lane  | full:slru    | the lowest segment has a quarter              | s/c->capacity - SLRU_HIGHEST \* quarter/quarter + !quarter/
+lane  | full:2q      | a hit in A1in moves the key                   | s/if (\*state == TWOQ_IN + 1) return true;//
+lane  | full:2q      | a ghost that room was made of is still linked | s/if (\*state) list_pull(a, c, TWOQ_OUT/if (ghost) list_pull(a, c, TWOQ_OUT/
+lane  | full:arc     | a tie is not broken for B2                    | s/(in_b2 \&\& t1 == c->target)/0/
+lane  | full:arc     | steps of one                                  | s/: other \/ own/: 1/
+lane  | full:arc     | an entry without a ghost is still counted     | s/if (!l\[ARC_B1\].entries) c->entries--;//
 lanes | groups       | neighbours share their bytes                  | s/c->column = j->a.columns++/c->column = j->a.columns++ \/ 2/
 lanes | full:fifo    | a key's number is that of another             | s/\*id = t->keys++/*id = t->keys++ % 40/
 lanes | groups       | the second group is the first again           | s/group_run(j, cache + first, n)/group_run(j, cache, n)/

@@ -218,7 +218,7 @@ bad 'a range of one size'         2 'outside 2'                   heddle sweep z
 bad 'a range without a number'    2 'no range FIRST'              heddle sweep zipf:0.99,100 --sizes 5..30
 bad 'a range that falls'          2 'does not ascend'             heddle sweep zipf:0.99,100 --sizes 30..5:9
 bad 'a range in two units'        2 'different units'             heddle sweep zipf:0.99,100 --sizes 5..30%:9
-bad 'a policy without a lane'     2 'has no full:arc, but full:lru' heddle sweep zipf:0.99,100 -p full:lru,full:arc --backend cuda
+bad 'a policy without a lane'     2 'has no full:lfu, but full:lru' heddle sweep zipf:0.99,100 -p full:lru,full:lfu --backend cuda
 bad 'windows in lanes'            2 '--every'                     heddle sweep zipf:0.99,100 -p full:lru --backend host --every 9
 bad 'lanes of bytes'              2 '1MiB.*not of bytes'          heddle sweep zipf:0.99,100 -p full:lru --backend host --sizes 1MiB
 bad 'a width that is no power'    2 'no power of two'             heddle sweep zipf:0.99,100 -p full:lru --lane-width 3
@@ -228,7 +228,7 @@ if [ $? = 3 ] && grep -q 'the rate keeps no key' "$work/err"; then pass 'a sampl
 lanes_as() { # OPTION...: the CSV of lanes on this machine and of caches one by one, without their rates
   local backend
   for backend in ref host; do
-    heddle sweep good.oracleGeneral oracleGeneral -p full:lru,full:fifo,full:clock,full:sieve,full:s3fifo \
+    heddle sweep good.oracleGeneral oracleGeneral -p full:lru,full:fifo,full:clock,full:sieve,full:s3fifo,full:slru,full:2q,full:arc \
       --sizes 1,2..90:9,5%..60%:4 "$@" --backend $backend 2>&1 | sed 's/[^,]*\(,[0-9]*\)$/\1/' >"sweep.$backend"
   done
   [ "$(wc -l <sweep.ref)" -gt 20 ] || echo "no rows"

@@ -11,8 +11,9 @@
 #include "tools/baseline.h"
 #include "tools/lanes/lanes.h"
 
-static const char *const policies[] = { "full:lru", "full:fifo", "full:clock", "full:sieve", "full:s3fifo" };
-enum { POLICIES = sizeof policies / sizeof *policies, CACHES_MOST = 100 };
+static const char *const policies[] = { "full:lru",    "full:fifo", "full:clock", "full:sieve",
+                                        "full:s3fifo", "full:slru", "full:2q",    "full:arc" };
+enum { POLICIES = sizeof policies / sizeof *policies, CACHES_MOST = 200 };
 
 /* What is wanted of one cache; the same requests as the trace has. */
 typedef struct wanted {
@@ -293,7 +294,8 @@ static void edges(void)
     check(t.reserved == 1 && t.requests == 0, "%llu reserved", (ull)t.reserved);
     agree(&t, device(), 0, w, 2, &facts);
     check(!lanes_policy("full:belady"), "there is a lane of full:belady");
-    for (size_t i = 0; i < POLICIES; i++) check(strstr(lanes_names(), policies[i]), "%s is not named", policies[i]);
+    for (size_t i = 0; i < POLICIES; i++) check(strcmp(lanes_name(i), policies[i]) == 0, "%s is none", policies[i]);
+    check(!lanes_name(POLICIES), "%s has no test", lanes_name(POLICIES));
     lanes_trace_close(&t);
 }
 

@@ -4,7 +4,18 @@
  */
 #include "tools/replay_lanes.h"
 
+#include <stdio.h>
+
 #include "tools/progress.h"
+
+static int no_lane(const replay_plan *p, const char *name)
+{
+    char all[256] = "";
+    size_t n = 0;
+    for (size_t i = 0; lanes_name(i); i++)
+        n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", i ? ", " : "", lanes_name(i));
+    return tool_say(TOOL_USAGE, "--backend %s: it has no %s, but %s; --backend ref has it", p->backend, name, all);
+}
 
 int replay_lanes_open(replay_lanes *l, const replay_plan *p, const replay_list *policies)
 {
@@ -14,9 +25,7 @@ int replay_lanes_open(replay_lanes *l, const replay_plan *p, const replay_list *
         const char *name = policies->item[i];
         if (!baseline_named(name)) continue;
         l->device = host ? &lanes_host : &hd_device_os;
-        if (!lanes_policy(name))
-            return tool_say(TOOL_USAGE, "--backend %s: it has no %s, but %s; --backend ref has all", p->backend, name,
-                            lanes_names());
+        if (!lanes_policy(name)) return no_lane(p, name);
     }
     if (!l->device) return TOOL_OK;
     if (p->every) return tool_say(TOOL_USAGE, "--every: exact caches have windows with --backend ref alone");

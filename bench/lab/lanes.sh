@@ -5,12 +5,13 @@
 # how long 16,384 caches take over 10^9 requests sampled 1/64.
 #
 #   lanes.sh pack BUILD FOLDER    here, from a build with CUDA (configure --with-cuda-arch=90; make heddle tests/t_lanes)
-#   lanes.sh run FOLDER OUT       there, on a machine with a GPU: OUT/lanes.tsv, also printed. 3 to 5 minutes; 77: no GPU
+#   lanes.sh run FOLDER OUT       there, on a machine with a GPU: OUT/lanes.tsv, also printed. about 4 minutes; 77: no GPU
 #
 # REQUESTS (1000000000) and SIZES (3277, of each of five policies) make the last row smaller. WIDTH: its --lane-width.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 all=full:lru,full:fifo,full:clock,full:sieve,full:s3fifo
+more=$all,full:slru,full:2q,full:arc
 
 pack() { "$here/../../build-aux/carry.sh" "$2" "$1/heddle" "$1/tests/t_lanes" && cp "${BASH_SOURCE[0]}" "$2/"; }
 
@@ -50,10 +51,10 @@ run() {
   mkdir -p "$2" && heddle=$(cd "$1" && pwd)/heddle && out=$(cd "$2" && pwd) || return
   export LD_LIBRARY_PATH="$1/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
   HEDDLE_TEST_BACKEND=cuda CMOCKA_MESSAGE_OUTPUT=TAP "$1/t_lanes" || code=1
-  same 'all requests' zipf:0.9,200k --requests 2000000 -p $all --sizes 64..200k:60 || code=1
-  same 'a sample' zipf:0.99,4Mi --requests 16000000 -p $all --sizes 4Ki..2Mi:60 --sample 1/16 --warmup 1000000 || code=1
+  same 'all requests' zipf:0.9,200k --requests 2000000 -p $more --sizes 64..200k:60 || code=1
+  same 'a sample' zipf:0.99,4Mi --requests 16000000 -p $more --sizes 4Ki..2Mi:60 --sample 1/16 --warmup 1000000 || code=1
   printf 'what\tcaches\tunsampled\twidth\tgroups\tbytes\tread_s\tlanes_s\trequests_per_s\n' | tee "$out/lanes.tsv"
-  for policy in lru fifo clock sieve s3fifo; do timed $policy full:$policy 32000000 16384 || code=1; done
+  for policy in lru fifo clock sieve s3fifo slru 2q arc; do timed $policy full:$policy 32000000 16384 || code=1; done
   for width in 1 2 4 8 16 32; do timed "width$width" $all 32000000 3277 --lane-width $width || code=1; done
   timed whole $all "${REQUESTS:-1000000000}" "${SIZES:-3277}" ${WIDTH:+--lane-width "$WIDTH"} || code=1
   return $code

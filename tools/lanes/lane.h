@@ -5,12 +5,12 @@
  * follows says how a lane keeps their state.
  *
  * Neighbouring lanes read the same request at the same time. So what a lane knows of a key is a byte in the row of that
- * key, next to those of its neighbours: a hit reads one sector for 32 lanes. Queues are a lane's own, one after the
- * other. There is no index and no list of keys: a key that leaves a queue in its midst stays there, and its byte counts
- * what is stale.
+ * key, next to those of its neighbours: a hit reads one sector for 32 lanes. No lane needs an index. The rings of a
+ * lane's queues are its own. A key that leaves a queue in its midst stays there, and its byte counts such stale places.
+ * Where hits move keys between lists, the links of a key lie as its byte does.
  *
- * LRU has no state but a place in the trace. A key is resident if its last request is at or behind that place: when
- * were the other requests behind it made is the same for all lanes.
+ * LRU has no state but a place in the trace: a key is resident if its last request is at or behind that place. Which
+ * requests are the last of their keys is the same for all lanes.
  */
 #ifndef HD_LANE_H
 #define HD_LANE_H
@@ -19,7 +19,18 @@
 
 #define LANE_NONE UINT32_MAX
 
-typedef enum lane_policy { LANE_BLANK, LANE_LRU, LANE_FIFO, LANE_CLOCK, LANE_SIEVE, LANE_S3FIFO } lane_policy;
+typedef enum lane_policy {
+    LANE_BLANK,
+    LANE_LRU,
+    LANE_FIFO,
+    LANE_CLOCK,
+    LANE_SIEVE,
+    LANE_S3FIFO,
+    LANE_SLRU, /* this one and those behind it have lists of keys */
+    LANE_2Q,
+    LANE_ARC,
+    LANE_POLICIES
+} lane_policy;
 
 /* A queue in a ring of words. */
 typedef struct lane_queue {
@@ -27,7 +38,7 @@ typedef struct lane_queue {
 } lane_queue;
 
 typedef struct lane {
-    uint64_t words, column; /* where its queues begin, and its byte in the rows of keys */
+    uint64_t words, column, link; /* where its queues begin; its byte and its links in the rows of keys */
     uint64_t missed_bytes;
     uint32_t policy, capacity;
     uint32_t misses, evicted; /* of counted requests */
@@ -36,6 +47,7 @@ typedef struct lane {
     uint32_t behind, oldest, newest; /* SIEVE: slots; behind: the next older one of the hand, or LANE_NONE */
     lane_queue small, main, ghost;   /* S3-FIFO; the ghosts' with what is stale */
     uint32_t ghosts;
+    double target; /* ARC: of T1 */
 } lane;
 
 /* All lanes and the requests [from, to) of a trace. */
@@ -43,10 +55,11 @@ typedef struct lanes_args {
     lane *each;                   /* (lanes) */
     uint8_t *state;               /* (keys, columns) */
     uint32_t *word;               /* all queues */
+    uint32_t *link;               /* (keys, links, 2): the next newer key of the list and the next older one */
     const uint32_t *id;           /* (requests): the key */
     const uint32_t *since, *next; /* (requests): the key's request before, from 1, or 0; its next one, or LANE_NONE */
     const uint64_t *size;         /* (requests), or NULL: the trace has none */
-    uint64_t lanes, columns;
+    uint64_t lanes, columns, links;
     uint32_t requests, from, to;
     uint32_t counted; /* the first that counts */
     uint32_t width;   /* lanes of a warp that work: a power of two */
@@ -308,6 +321,165 @@ HD_FN bool lane_s3fifo(const lanes_args *a, lane *c, uint32_t i)
     return false;
 }
 
+/* ---- Lists of keys: SLRU, 2Q, ARC ---------------------------------------------------------------------- */
+
+/* A lane's words are its lists. The byte of a key is 1 and the number of its list. */
+typedef struct lane_list {
+    uint32_t newest, oldest, entries; /* of an empty one the first two say nothing */
+} lane_list;
+
+enum { LANE_LISTS = 4 };
+
+HD_FN lane_list *lane_lists(const lanes_args *a, const lane *c) { return (lane_list *)(void *)(a->word + c->words); }
+
+HD_FN uint32_t *lane_link(const lanes_args *a, const lane *c, uint32_t id)
+{
+    return &a->link[2 * (id * a->links + c->link)];
+}
+
+/* Makes the key the newest of the list. */
+HD_FN void list_push(const lanes_args *a, const lane *c, uint32_t list, uint32_t id)
+{
+    lane_list *l = lane_lists(a, c) + list;
+    uint32_t *link = lane_link(a, c, id);
+    link[0] = LANE_NONE;
+    link[1] = l->entries ? l->newest : LANE_NONE;
+    if (l->entries)
+        lane_link(a, c, l->newest)[0] = id;
+    else
+        l->oldest = id;
+    l->newest = id;
+    l->entries++;
+    *lane_state(a, c, id) = (uint8_t)(list + 1);
+}
+
+/* Takes the key out of the list. */
+HD_FN void list_pull(const lanes_args *a, const lane *c, uint32_t list, uint32_t id)
+{
+    lane_list *l = lane_lists(a, c) + list;
+    const uint32_t *link = lane_link(a, c, id);
+    uint32_t newer = link[0], older = link[1];
+    if (newer == LANE_NONE)
+        l->newest = older;
+    else
+        lane_link(a, c, newer)[1] = older;
+    if (older == LANE_NONE)
+        l->oldest = newer;
+    else
+        lane_link(a, c, older)[0] = newer;
+    l->entries--;
+}
+
+/* The oldest key of the list becomes the newest of another. */
+HD_FN void list_pass(const lanes_args *a, const lane *c, uint32_t from, uint32_t to)
+{
+    uint32_t id = lane_lists(a, c)[from].oldest;
+    list_pull(a, c, from, id);
+    list_push(a, c, to, id);
+}
+
+/* The oldest key of the list is forgotten. */
+HD_FN void list_lay(const lanes_args *a, const lane *c, uint32_t list)
+{
+    uint32_t id = lane_lists(a, c)[list].oldest;
+    list_pull(a, c, list, id);
+    *lane_state(a, c, id) = 0;
+}
+
+enum { SLRU_LOWEST, SLRU_HIGHEST = LANE_LISTS - 1 };
+
+HD_FN bool lane_slru(const lanes_args *a, lane *c, uint32_t i)
+{
+    uint32_t id = a->id[i], quarter = c->capacity / LANE_LISTS, lowest = c->capacity - SLRU_HIGHEST * quarter;
+    lane_list *l = lane_lists(a, c);
+    uint32_t state = *lane_state(a, c, id), to = state && state <= SLRU_HIGHEST ? state : SLRU_HIGHEST;
+    if (state)
+        list_pull(a, c, state - 1, id);
+    else {
+        to = SLRU_LOWEST;
+        c->entries++;
+    }
+    for (list_push(a, c, to, id); to > SLRU_LOWEST && l[to].entries > quarter; to--) list_pass(a, c, to, to - 1);
+    if (l[SLRU_LOWEST].entries > lowest) {
+        list_lay(a, c, SLRU_LOWEST);
+        c->entries--;
+    }
+    return state;
+}
+
+enum { TWOQ_IN, TWOQ_OUT, TWOQ_MAIN };
+
+HD_FN void twoq_evict(const lanes_args *a, lane *c)
+{
+    const lane_list *l = lane_lists(a, c);
+    c->entries--;
+    if (l[TWOQ_IN].entries <= c->capacity / 4 && l[TWOQ_MAIN].entries) {
+        list_lay(a, c, TWOQ_MAIN);
+        return;
+    }
+    list_pass(a, c, TWOQ_IN, TWOQ_OUT);
+    while (l[TWOQ_OUT].entries > c->capacity / 2) list_lay(a, c, TWOQ_OUT);
+}
+
+HD_FN bool lane_2q(const lanes_args *a, lane *c, uint32_t i)
+{
+    uint32_t id = a->id[i];
+    const uint8_t *state = lane_state(a, c, id);
+    bool ghost = *state == TWOQ_OUT + 1;
+    if (*state && !ghost) {
+        if (*state == TWOQ_IN + 1) return true;
+        list_pull(a, c, TWOQ_MAIN, id);
+        list_push(a, c, TWOQ_MAIN, id);
+        return true;
+    }
+    while (c->entries == c->capacity) twoq_evict(a, c);
+    if (*state) list_pull(a, c, TWOQ_OUT, id); /* making room may have forgotten it */
+    list_push(a, c, ghost ? TWOQ_MAIN : TWOQ_IN, id);
+    c->entries++;
+    return false;
+}
+
+enum { ARC_T1, ARC_T2, ARC_B1, ARC_B2 };
+
+HD_FN void arc_replace(const lanes_args *a, lane *c, bool in_b2)
+{
+    const lane_list *l = lane_lists(a, c);
+    double t1 = (double)l[ARC_T1].entries;
+    bool over = t1 > c->target || (in_b2 && t1 == c->target);
+    bool recent = !l[ARC_T2].entries || (l[ARC_T1].entries && over);
+    list_pass(a, c, recent ? ARC_T1 : ARC_T2, recent ? ARC_B1 : ARC_B2);
+    c->entries--;
+}
+
+HD_FN void arc_adapt(const lanes_args *a, lane *c, bool in_b2)
+{
+    const lane_list *l = lane_lists(a, c);
+    double own = (double)l[in_b2 ? ARC_B2 : ARC_B1].entries, other = (double)l[in_b2 ? ARC_B1 : ARC_B2].entries;
+    double step = own >= other ? 1 : other / own;
+    c->target += in_b2 ? -step : step;
+    if (c->target > (double)c->capacity) c->target = (double)c->capacity;
+    if (c->target < 0) c->target = 0;
+}
+
+HD_FN bool lane_arc(const lanes_args *a, lane *c, uint32_t i)
+{
+    uint32_t id = a->id[i], state = *lane_state(a, c, id);
+    const lane_list *l = lane_lists(a, c);
+    bool hit = state == ARC_T1 + 1 || state == ARC_T2 + 1, in_b2 = state == ARC_B2 + 1;
+    if (!hit && state) arc_adapt(a, c, in_b2);
+    while (!state && l[ARC_T1].entries + l[ARC_B1].entries >= c->capacity) {
+        if (!l[ARC_B1].entries) c->entries--;
+        list_lay(a, c, l[ARC_B1].entries ? ARC_B1 : ARC_T1);
+    }
+    while (!hit && c->entries == c->capacity) arc_replace(a, c, in_b2);
+    if (state) list_pull(a, c, state - 1, id);
+    while (!hit && (uint64_t)c->entries + l[ARC_B1].entries + l[ARC_B2].entries >= 2 * (uint64_t)c->capacity)
+        list_lay(a, c, l[ARC_B2].entries ? ARC_B2 : ARC_B1);
+    list_push(a, c, state ? ARC_T2 : ARC_T1, id);
+    c->entries += !hit;
+    return hit;
+}
+
 /* ---- Any policy ---------------------------------------------------------------------------------------- */
 
 /* The words of a lane's queues. */
@@ -318,7 +490,8 @@ HD_FN uint64_t lane_words(const lane *c)
     case LANE_CLOCK: return c->capacity;
     case LANE_SIEVE: return 2 * (uint64_t)c->capacity;
     case LANE_S3FIFO: return 2 * (uint64_t)c->capacity + s3_ghost_room(c);
-    default: return 0;
+    case LANE_LRU: return 0;
+    default: return LANE_LISTS * sizeof(lane_list) / sizeof(uint32_t);
     }
 }
 
@@ -336,7 +509,10 @@ HD_FN bool lane_access(const lanes_args *a, lane *c, uint32_t i, lane_policy pol
     case LANE_FIFO: return lane_fifo(a, c, i);
     case LANE_CLOCK: return lane_clock(a, c, i);
     case LANE_SIEVE: return lane_sieve(a, c, i);
-    default: return lane_s3fifo(a, c, i);
+    case LANE_S3FIFO: return lane_s3fifo(a, c, i);
+    case LANE_SLRU: return lane_slru(a, c, i);
+    case LANE_2Q: return lane_2q(a, c, i);
+    default: return lane_arc(a, c, i);
     }
 }
 
@@ -345,11 +521,11 @@ HD_FN void lane_requests(const lanes_args *a, lane *c, lane_policy policy)
 {
     enum { AHEAD = 16 };
     for (uint32_t i = a->from; i < a->to; i++) {
-        bool full = c->entries == c->capacity;
+        uint32_t entries = c->entries;
         if (policy != LANE_LRU && a->requests - i > AHEAD) lane_fetch(lane_state(a, c, a->id[i + AHEAD]));
         if (lane_access(a, c, i, policy) || i < a->counted) continue;
         c->misses++;
-        c->evicted += full;
+        c->evicted += c->entries <= entries; /* some left */
         if (a->size) c->missed_bytes += a->size[i];
     }
 }
@@ -363,6 +539,9 @@ HD_FN void lane_run(const lanes_args *a, uint64_t number)
     case LANE_CLOCK: lane_requests(a, &c, LANE_CLOCK); break;
     case LANE_SIEVE: lane_requests(a, &c, LANE_SIEVE); break;
     case LANE_S3FIFO: lane_requests(a, &c, LANE_S3FIFO); break;
+    case LANE_SLRU: lane_requests(a, &c, LANE_SLRU); break;
+    case LANE_2Q: lane_requests(a, &c, LANE_2Q); break;
+    case LANE_ARC: lane_requests(a, &c, LANE_ARC); break;
     default: return;
     }
     a->each[number] = c;

@@ -6,22 +6,21 @@
 
 #include "base/backend.h"
 
-enum { WARP = 32, THREADS = 128, WARPS = 32 /* of a processor, that lanes are spread over */ };
+enum { WARP = 32, THREADS = 128, WARPS = 32 /* of a processor, that lanes are spread over */, MANY = 4 * WARP };
 
-static const char *const names[] = { [LANE_LRU] = "full:lru",
-                                     [LANE_FIFO] = "full:fifo",
-                                     [LANE_CLOCK] = "full:clock",
-                                     [LANE_SIEVE] = "full:sieve",
-                                     [LANE_S3FIFO] = "full:s3fifo" };
+static const char *const names[LANE_POLICIES] = {
+    [LANE_LRU] = "full:lru",       [LANE_FIFO] = "full:fifo", [LANE_CLOCK] = "full:clock", [LANE_SIEVE] = "full:sieve",
+    [LANE_S3FIFO] = "full:s3fifo", [LANE_SLRU] = "full:slru", [LANE_2Q] = "full:2q",       [LANE_ARC] = "full:arc",
+};
 
 lane_policy lanes_policy(const char *name)
 {
-    for (int i = LANE_LRU; i <= LANE_S3FIFO; i++)
+    for (int i = LANE_LRU; i < LANE_POLICIES; i++)
         if (strcmp(names[i], name) == 0) return (lane_policy)i;
     return LANE_BLANK;
 }
 
-const char *lanes_names(void) { return "full:lru, full:fifo, full:clock, full:sieve, full:s3fifo"; }
+const char *lanes_name(size_t i) { return i < LANE_POLICIES - LANE_LRU ? names[LANE_LRU + i] : NULL; }
 
 /* ---- The trace ----------------------------------------------------------------------------------------- */
 
@@ -231,26 +230,39 @@ static void piece_give(lanes_job *j, void *field, uint64_t bytes)
     j->bytes -= bytes;
 }
 
-/* The lanes of a group: those of a policy begin a warp. */
+static uint64_t multiple(uint64_t n, uint64_t of) { return (n + of - 1) / of * of; }
+
+/* A cache with room for all keys has no use for more. The parts of SLRU are quarters. */
+static uint32_t capacity_of(const lanes_job *j, const lanes_cache *cache)
+{
+    uint64_t most = (cache->policy == LANE_SLRU ? 4 : 1) * (uint64_t)j->t->keys;
+    if (most > UINT32_MAX) most = UINT32_MAX;
+    return (uint32_t)(cache->capacity < most ? cache->capacity : most);
+}
+
+/* The lanes of a group: those of a policy begin a warp. Where there are many, their bytes begin a sector. */
 static hd_status group_make(lanes_job *j, const lanes_cache *cache, size_t caches)
 {
-    uint64_t most = 0;
+    uint64_t most = 0, row = caches < MANY ? 1 : WARP;
     for (size_t i = 0; i < caches; i++) most += i && cache[i].policy != cache[i - 1].policy ? 2 * WARP : 1;
     j->here = (lane *)calloc((size_t)most, sizeof *j->here);
     if (!j->here) return hd_fail(HD_ENOMEM, "%zu caches: memory was refused", caches);
-    j->a.lanes = j->a.columns = j->words = 0;
+    j->a.lanes = j->a.columns = j->a.links = j->words = 0;
     for (size_t i = 0; i < caches; i++) {
-        if (i && cache[i].policy != cache[i - 1].policy) j->a.lanes = (j->a.lanes + WARP - 1) / WARP * WARP;
+        if (i && cache[i].policy != cache[i - 1].policy) {
+            j->a.lanes = multiple(j->a.lanes, WARP);
+            j->a.columns = multiple(j->a.columns, row);
+            j->a.links = multiple(j->a.links, row);
+        }
         lane *c = &j->here[j->a.lanes++];
-        uint64_t capacity = cache[i].capacity < j->t->keys ? cache[i].capacity : j->t->keys; /* more is never full */
-        *c = (lane){ .policy = (uint32_t)cache[i].policy, .capacity = (uint32_t)capacity, .words = j->words };
+        *c = (lane){ .policy = (uint32_t)cache[i].policy, .capacity = capacity_of(j, &cache[i]), .words = j->words };
         lane_begin(c);
-        j->words += (lane_words(c) + 7) / 8 * 8; /* whole sectors */
-        if (cache[i].policy == LANE_LRU) continue;
-        if (c == j->here || c[-1].policy != c->policy) j->a.columns = (j->a.columns + WARP - 1) / WARP * WARP;
-        c->column = j->a.columns++;
+        j->words += multiple(lane_words(c), 8); /* whole sectors */
+        if (c->policy != LANE_LRU) c->column = j->a.columns++;
+        if (c->policy >= LANE_SLRU) c->link = j->a.links++;
     }
-    j->a.columns = (j->a.columns + WARP - 1) / WARP * WARP;
+    j->a.columns = multiple(j->a.columns, row);
+    j->a.links = multiple(j->a.links, row);
     return HD_OK;
 }
 
@@ -286,11 +298,12 @@ static hd_status group_launch(lanes_job *j, size_t caches)
 static hd_status group_run(lanes_job *j, lanes_cache *cache, size_t caches)
 {
     hd_status s = group_make(j, cache, caches);
-    uint64_t lanes = j->a.lanes * sizeof *j->here, states = j->t->keys * j->a.columns,
-             words = j->words * sizeof(uint32_t);
+    uint64_t lanes = j->a.lanes * sizeof *j->here, words = j->words * sizeof *j->a.word;
+    uint64_t states = j->t->keys * j->a.columns, links = 2 * sizeof *j->a.link * j->t->keys * j->a.links;
     if (!s) s = piece_take(j, &j->a.each, "lanes", j->here, lanes);
     if (!s) s = piece_take(j, &j->a.state, "states of keys", NULL, states);
     if (!s) s = piece_take(j, &j->a.word, "queues", NULL, words);
+    if (!s) s = piece_take(j, &j->a.link, "links of keys", NULL, links);
     if (!s && j->bytes > j->facts->bytes) j->facts->bytes = j->bytes;
     if (!s) s = group_launch(j, caches);
     if (!s) s = device_failed(j, "lanes", j->d->wait(j->d->self, NULL));
@@ -304,6 +317,7 @@ static hd_status group_run(lanes_job *j, lanes_cache *cache, size_t caches)
     piece_give(j, &j->a.each, lanes);
     piece_give(j, &j->a.state, states);
     piece_give(j, &j->a.word, words);
+    piece_give(j, &j->a.link, links);
     free(j->here);
     return s;
 }

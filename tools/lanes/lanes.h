@@ -14,8 +14,7 @@
 
 /* Of "full:lru"; LANE_BLANK: lanes do not have it. */
 lane_policy lanes_policy(const char *name);
-/* "full:lru, full:fifo, ..." */
-const char *lanes_names(void);
+const char *lanes_name(size_t i); /* NULL past the end */
 
 typedef struct lanes_key {
     uint64_t key;
