@@ -79,7 +79,7 @@ lane  | full:s3fifo  | stale places are ghosts                       | s/if (!(\
 lane  | full:s3fifo  | a ghost that room was made of is still one    | /lane_s3fifo/,/^}/s/bool ghost = .*;/bool ghost = queue == S3_GHOST;/
 lane  | stale_ghosts | the sixteenth stale place of a key            | s/if ((\*state \& S3_STALE) == S3_STALE) s3_ghosts_pack(a, c);//
 lane  | stale_ghosts | a full ring of ghosts                         | s/if (c->ghost.entries == .*//
-lane  | full:slru    | a hit moves to the highest segment            | s/state <= SLRU_HIGHEST ? state : SLRU_HIGHEST/0 ? state : SLRU_HIGHEST/
+lane  | full:slru    | a hit moves to the highest segment            | s/state <= SLRU_HIGHEST ? state/0 ? state/
 lane  | full:slru    | the lowest segment has a quarter              | s/c->capacity - SLRU_HIGHEST \* quarter/quarter + !quarter/
 lane  | full:2q      | a hit in A1in moves the key                   | s/if (\*state == TWOQ_IN + 1) return true;//
 lane  | full:2q      | a ghost that room was made of is still linked | s/if (\*state) list_pull(a, c, TWOQ_OUT/if (ghost) list_pull(a, c, TWOQ_OUT/

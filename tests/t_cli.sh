@@ -214,6 +214,7 @@ bad 'a sample of a table'         2 'lru is a table'              heddle sweep z
 bad 'a sample of next requests'   2 'full:belady reads'           heddle sweep zipf:0.99,100 -p full:belady --sample 1/2
 bad 'a sample over time'          2 '--sample or --every'         heddle sweep zipf:0.99,100 -p full:lru --sample 1/2 --every 5
 bad 'a sample of no part'         2 'outside 1'                   heddle sweep zipf:0.99,100 -p full:lru --sample 1/0
+bad 'a table kept of a range'     2 '--save'                      heddle sim good.oracleGeneral oracleGeneral lru 8..64:3 --save range.heddle
 bad 'a range of one size'         2 'outside 2'                   heddle sweep zipf:0.99,100 --sizes 5..30:1
 bad 'a range without a number'    2 'no range FIRST'              heddle sweep zipf:0.99,100 --sizes 5..30
 bad 'a range that falls'          2 'does not ascend'             heddle sweep zipf:0.99,100 --sizes 30..5:9

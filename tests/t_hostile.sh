@@ -85,6 +85,7 @@ table <<'END_OF_TABLE'
 2 | folder | heddle sim . txt lru 128
 0 | | cat trace.txt | TMPDIR=/none heddle sim - txt lru,lfu 128
 4 | stdin.*arge | ulimit -f 100; cat trace.txt | heddle sim - txt lru,lfu 128
+0 | | ulimit -f 100; cat trace.txt | heddle sweep - txt -p full:lru,full:fifo --sizes 9..128:3 --backend host
 END_OF_TABLE
 nothing 'pipes leave no file'
 

@@ -38,6 +38,7 @@ typedef struct replay_plan {
     bool dual;
     hd_admit admit;
     bool lenient;
+    bool laned; /* exact caches run in lanes (replay_lanes.h) */
     replay_score score;
     const char *save;     /* NULL, or where the (only) row's table is saved                  */
     const char *outcomes; /* NULL, or where the (only) row's outcomes go, a byte per request */
@@ -148,6 +149,8 @@ typedef struct replay_list {
     size_t items;
 } replay_list;
 int replay_list_parse(replay_list *l, const char *what, const char *text);
+/* A list of sizes is one of them, and not a range. */
+bool replay_list_is_one(const replay_list *sizes);
 /* Every name is a policy, or, if `full` allows it, a baseline. */
 int replay_policies(const replay_list *policies, bool full);
 /* One SIZES item: a number of entries, of bytes (10MiB), or, *fraction >= 0, a part of the distinct keys. */

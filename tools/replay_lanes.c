@@ -17,7 +17,7 @@ static int no_lane(const replay_plan *p, const char *name)
     return tool_say(TOOL_USAGE, "--backend %s: it has no %s, but %s; --backend ref has it", p->backend, name, all);
 }
 
-int replay_lanes_open(replay_lanes *l, const replay_plan *p, const replay_list *policies)
+int replay_lanes_open(replay_lanes *l, replay_plan *p, const replay_list *policies)
 {
     hd_device device;
     bool host = p->backend && strcmp(p->backend, "host") == 0, cuda = p->backend && strcmp(p->backend, "cuda") == 0;
@@ -27,7 +27,8 @@ int replay_lanes_open(replay_lanes *l, const replay_plan *p, const replay_list *
         l->device = host ? &lanes_host : &hd_device_os;
         if (!lanes_policy(name)) return no_lane(p, name);
     }
-    if (!l->device) return TOOL_OK;
+    p->laned = l->device != NULL;
+    if (!p->laned) return TOOL_OK;
     if (p->every) return tool_say(TOOL_USAGE, "--every: exact caches have windows with --backend ref alone");
     int code = l->device->find(l->device->self, &device);
     return code ? tool_fail(hd_fail(HD_ECUDA, "no CUDA device: %s", l->device->error(l->device->self, code))) : TOOL_OK;

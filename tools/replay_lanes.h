@@ -20,9 +20,9 @@ typedef struct replay_lanes {
     uint64_t steps; /* requests of all caches */
 } replay_lanes;
 
-/* The device for the plan's backend, if an exact cache is among the policies; it is there. Usage errors: what lanes do
- * not have. TOOL_OK, or what was said. */
-int replay_lanes_open(replay_lanes *l, const replay_plan *p, const replay_list *policies);
+/* Finds the device of the plan's backend, if an exact cache is among the policies, and says so in the plan. Usage
+ * errors: what lanes do not have. TOOL_OK, or what was said. */
+int replay_lanes_open(replay_lanes *l, replay_plan *p, const replay_list *policies);
 /* Runs those rows. */
 int replay_lanes_run(replay_lanes *l, const replay_plan *p, replay_row *row, size_t rows);
 void replay_lanes_facts(out *o, const replay_lanes *l);

@@ -75,6 +75,8 @@ int replay_list_parse(replay_list *l, const char *what, const char *text)
     return TOOL_OK;
 }
 
+bool replay_list_is_one(const replay_list *sizes) { return sizes->items == 1 && !strstr(sizes->item[0], ".."); }
+
 /* Says what a name that is no exact cache may mean. */
 static int baseline_unknown(const char *name)
 {
@@ -264,16 +266,18 @@ static int row_take(const replay_plan *p, const row_sizes *z, size_t k, replay_r
     return tool_fits("size", r->capacity, r->full ? 0 : p->value_bytes);
 }
 
-/* How often the trace is read, at least. */
-static uint64_t readings(const replay_plan *p, const replay_list *policies, const replay_list *sizes, bool shares)
+/* Whether the trace is read more than once: by rows, and before them. */
+static bool reads_again(const replay_plan *p, const replay_list *policies, const replay_list *sizes, bool shares)
 {
-    bool next = false;
+    size_t readers = shares, rows = replay_list_is_one(sizes) ? replay_seeds(p) : 2;
+    bool laned = false;
     for (size_t i = 0; i < policies->items; i++) {
         const baseline_row *b = baseline_named(policies->item[i]);
-        next = next || (b && b->next);
+        bool in_lane = b && p->laned;
+        readers += in_lane ? 0 : rows + (b && b->next);
+        laned = laned || in_lane;
     }
-    bool range = strstr(sizes->item[0], "..") != NULL;
-    return policies->items * sizes->items * replay_seeds(p) + shares + next + range;
+    return readers + laned > 1;
 }
 
 int replay_rows_take(const replay_plan *p, const replay_list *policies, const replay_list *sizes, replay_row **row,
@@ -283,7 +287,7 @@ int replay_rows_take(const replay_plan *p, const replay_list *policies, const re
     int code = replay_policies(policies, true);
     if (!code) code = row_sizes_parse(&z, sizes);
     if (code) return code;
-    if (readings(p, policies, sizes, z.shares) > 1) input_spool();
+    if (reads_again(p, policies, sizes, z.shares)) input_spool();
     code = row_sizes_count(&z, p);
     if (!code) code = row_sizes_expand(&z, sizes);
     if (code) return code;

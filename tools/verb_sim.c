@@ -93,7 +93,7 @@ static out *report_windows(const sim *m, tool_form form)
 static int one_run_check(const sim *m, const char *what, const char *path)
 {
     if (!path) return TOOL_OK;
-    if (m->policies.items * m->sizes.items != 1 || m->plan.seeds > 1)
+    if (m->policies.items != 1 || !replay_list_is_one(&m->sizes) || m->plan.seeds > 1)
         return tool_say(TOOL_USAGE, "%s takes one policy, one size and one seed", what);
     return TOOL_OK;
 }

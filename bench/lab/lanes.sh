@@ -36,7 +36,7 @@ same() {
 timed() {
   local what=$1 policies=$2 requests=$3 sizes=$4 key
   shift 4
-  "$heddle" sweep zipf:0.99,64Mi --requests "$requests" --sample 1/64 -p "$policies" --sizes "64Ki..16Mi:$sizes" \
+  "$heddle" sweep zipf:1,64Mi --requests "$requests" --sample 1/64 -p "$policies" --sizes "64Ki..16Mi:$sizes" \
     --backend cuda --json "$@" >"$out/$what.json" || return
   { printf '%s' "$what"
     for key in lanes unsampled lane_width lane_groups lane_bytes read_s lanes_s lane_requests_per_s; do

@@ -392,7 +392,7 @@ HD_FN bool lane_slru(const lanes_args *a, lane *c, uint32_t i)
 {
     uint32_t id = a->id[i], quarter = c->capacity / LANE_LISTS, lowest = c->capacity - SLRU_HIGHEST * quarter;
     lane_list *l = lane_lists(a, c);
-    uint32_t state = *lane_state(a, c, id), to = state && state <= SLRU_HIGHEST ? state : SLRU_HIGHEST;
+    uint32_t state = *lane_state(a, c, id), to = state && state <= SLRU_HIGHEST ? state : (uint32_t)SLRU_HIGHEST;
     if (state)
         list_pull(a, c, state - 1, id);
     else {
