@@ -71,9 +71,10 @@ lane  | full:fifo    | requests of the warm-up count                 | s/ || i <
 lane  | full:fifo    | all misses evict                              | s/evicted += .*;/evicted += 1;/
 lane  | full:clock   | marked entries leave, too                     | /lane_clock/,/^}/s/!= LANE_IN/== 99/
 lane  | full:clock   | a hit is forgotten                            | /lane_clock/,/^}/s/LANE_IN | LANE_HIT/LANE_IN/
-lane  | full:sieve   | the hand starts at the oldest entry each time | s/if (at == LANE_NONE) {/if (1) {/
-lane  | full:sieve   | the newest entry left, and is still linked    | s/if (newer == LANE_NONE) c->newest = c->behind;//
-lane  | full:sieve   | the hand comes round with a place behind it   | s/newer == LANE_NONE ? LANE_NONE : at;/at;/
+lane  | full:sieve   | the hand starts at the oldest entry each time | /sieve_evict/,/^}/s/for (;;/for (c->hand = 0;;/
+lane  | full:sieve   | a new entry is where the hand waits           | /sieve_evict/,/^}/s/^    c->hand = ring_after.*/c->hand++;/
+lane  | full:sieve   | packing leaves the hand where it was          | s/    c->hand = hand;//
+lane  | full:sieve   | the ring is never packed                      | s/if (c->used == sieve_room(c)) sieve_pack/if (0) sieve_pack/
 lane  | full:s3fifo  | one hit moves to the main queue               | s/<= S3_ONE_HIT/< S3_ONE_HIT/
 lane  | full:s3fifo  | stale places are ghosts                       | s/if (!(\*state \& S3_STALE)) return id;/return id;/
 lane  | full:s3fifo  | a ghost that room was made of is still one    | /lane_s3fifo/,/^}/s/bool ghost = .*;/bool ghost = queue == S3_GHOST;/

@@ -43,9 +43,9 @@ typedef struct lane {
     uint32_t policy, capacity;
     uint32_t misses, evicted; /* of counted requests */
     uint32_t entries;
-    uint32_t hand;                   /* LRU: a request; CLOCK, FIFO: a place of the ring; SIEVE: a slot, or LANE_NONE */
-    uint32_t behind, oldest, newest; /* SIEVE: slots; behind: the next older one of the hand, or LANE_NONE */
-    lane_queue small, main, ghost;   /* S3-FIFO; the ghosts' with what is stale */
+    uint32_t hand;                 /* LRU: a request; FIFO, CLOCK, SIEVE: a place of the ring */
+    uint32_t used;                 /* SIEVE: places of the ring, with those of entries that left */
+    lane_queue small, main, ghost; /* S3-FIFO; the ghosts' with what is stale */
     uint32_t ghosts;
     double target; /* ARC: of T1 */
 } lane;
@@ -113,12 +113,13 @@ HD_FN bool lane_fifo(const lanes_args *a, lane *c, uint32_t i)
     return false;
 }
 
-/* The places that the hand comes to next are likely to be needed at the next miss. */
-HD_FN void clock_fetch(const lanes_args *a, const lane *c)
+/* The states of keys that the hand comes to next are likely to be needed at the next miss. */
+HD_FN void hand_fetch(const lanes_args *a, const lane *c, uint32_t end)
 {
     enum { AHEAD = 3 };
     const uint32_t *ring = a->word + c->words;
-    for (uint32_t k = 0; k < AHEAD && c->hand + k < c->capacity; k++) lane_fetch(lane_state(a, c, ring[c->hand + k]));
+    for (uint32_t k = c->hand; k < end && k - c->hand < AHEAD; k++)
+        if (ring[k] != LANE_NONE) lane_fetch(lane_state(a, c, ring[k]));
 }
 
 HD_FN bool lane_clock(const lanes_args *a, lane *c, uint32_t i)
@@ -141,60 +142,59 @@ HD_FN bool lane_clock(const lanes_args *a, lane *c, uint32_t i)
     ring[c->hand] = id;
     c->hand = ring_after(c->hand, c->capacity);
     *state = LANE_IN;
-    if (c->entries == c->capacity) clock_fetch(a, c);
+    if (c->entries == c->capacity) hand_fetch(a, c, c->capacity);
     return false;
 }
 
 /* ---- SIEVE --------------------------------------------------------------------------------------------- */
 
-/* A slot: a key, and above it the slot of the next newer entry, or LANE_NONE. */
-HD_FN uint64_t sieve_slot(uint32_t id, uint32_t newer) { return (uint64_t)newer << 32 | id; }
+/* The ring is no ring: it begins with the oldest entry, and the last of its `used` places has the newest. Those of
+ * entries that left are LANE_NONE until it is packed. When one leaves, the last place has an entry, for a new one
+ * follows each that left. */
+HD_FN uint32_t sieve_room(const lane *c) { return 2 * c->capacity; }
 
-/* The slot of the entry at or after the hand that was not hit, which leaves. */
-HD_FN uint32_t sieve_evict(const lanes_args *a, lane *c, uint64_t *slot)
+HD_FN void sieve_pack(lane *c, uint32_t *ring)
 {
-    uint32_t at = c->hand, newer;
-    uint8_t *state;
-    if (at == LANE_NONE) {
-        at = c->oldest;
-        c->behind = LANE_NONE;
+    uint32_t n = 0, hand = 0;
+    for (uint32_t k = 0; k < c->used; k++) {
+        if (k == c->hand) hand = n;
+        if (ring[k] != LANE_NONE) ring[n++] = ring[k];
     }
-    for (;;) {
-        state = lane_state(a, c, (uint32_t)slot[at]);
-        newer = (uint32_t)(slot[at] >> 32);
+    c->hand = hand;
+    c->used = n;
+}
+
+/* The entry at or after the hand that was not hit leaves. */
+HD_FN void sieve_evict(const lanes_args *a, lane *c, uint32_t *ring)
+{
+    uint8_t *state;
+    for (;; c->hand = ring_after(c->hand, c->used)) {
+        if (ring[c->hand] == LANE_NONE) continue;
+        state = lane_state(a, c, ring[c->hand]);
         if (*state == LANE_IN) break;
         *state = LANE_IN;
-        c->behind = newer == LANE_NONE ? LANE_NONE : at;
-        at = newer == LANE_NONE ? c->oldest : newer;
     }
     *state = 0;
-    if (c->behind == LANE_NONE)
-        c->oldest = newer;
-    else
-        slot[c->behind] = sieve_slot((uint32_t)slot[c->behind], newer);
-    if (newer == LANE_NONE) c->newest = c->behind;
-    c->hand = newer;
-    return at;
+    ring[c->hand] = LANE_NONE;
+    c->hand = ring_after(c->hand, c->used);
 }
 
 HD_FN bool lane_sieve(const lanes_args *a, lane *c, uint32_t i)
 {
-    uint32_t id = a->id[i], at;
-    uint64_t *slot = (uint64_t *)(void *)(a->word + c->words);
+    uint32_t id = a->id[i], *ring = a->word + c->words;
     uint8_t *state = lane_state(a, c, id);
     if (*state) {
         if (*state == LANE_IN) *state = LANE_IN | LANE_HIT;
         return true;
     }
-    at = c->entries < c->capacity ? c->entries++ : sieve_evict(a, c, slot);
-    slot[at] = sieve_slot(id, LANE_NONE);
-    if (c->newest == LANE_NONE)
-        c->oldest = at;
+    if (c->entries < c->capacity)
+        c->entries++;
     else
-        slot[c->newest] = sieve_slot((uint32_t)slot[c->newest], at);
-    c->newest = at;
+        sieve_evict(a, c, ring);
+    if (c->used == sieve_room(c)) sieve_pack(c, ring);
+    ring[c->used++] = id;
     *state = LANE_IN;
-    if (c->hand != LANE_NONE) lane_fetch(lane_state(a, c, (uint32_t)slot[c->hand]));
+    if (c->entries == c->capacity) hand_fetch(a, c, c->used);
     return false;
 }
 
@@ -297,6 +297,14 @@ HD_FN void s3_ghost_take(const lanes_args *a, lane *c, uint8_t *state)
     c->ghosts--;
 }
 
+/* As hand_fetch: the oldest of each queue. */
+HD_FN void s3_fetch(const lanes_args *a, const lane *c)
+{
+    if (c->small.entries) lane_fetch(lane_state(a, c, s3_ring(a, c, S3_SMALL)[c->small.first]));
+    if (c->main.entries) lane_fetch(lane_state(a, c, s3_ring(a, c, S3_MAIN)[c->main.first]));
+    if (c->ghost.entries) lane_fetch(lane_state(a, c, s3_ring(a, c, S3_GHOST)[c->ghost.first]));
+}
+
 HD_FN bool lane_s3fifo(const lanes_args *a, lane *c, uint32_t i)
 {
     uint32_t id = a->id[i];
@@ -318,6 +326,7 @@ HD_FN bool lane_s3fifo(const lanes_args *a, lane *c, uint32_t i)
     queue_push(ghost ? &c->main : &c->small, s3_ring(a, c, queue), c->capacity, id);
     *state = (uint8_t)((*state & S3_STALE) | queue);
     c->entries++;
+    if (c->entries == c->capacity) s3_fetch(a, c);
     return false;
 }
 
@@ -488,18 +497,11 @@ HD_FN uint64_t lane_words(const lane *c)
     switch (c->policy) {
     case LANE_FIFO:
     case LANE_CLOCK: return c->capacity;
-    case LANE_SIEVE: return 2 * (uint64_t)c->capacity;
+    case LANE_SIEVE: return sieve_room(c);
     case LANE_S3FIFO: return 2 * (uint64_t)c->capacity + s3_ghost_room(c);
     case LANE_LRU: return 0;
     default: return LANE_LISTS * sizeof(lane_list) / sizeof(uint32_t);
     }
-}
-
-/* The capacity and the policy of an empty lane are given. */
-HD_FN void lane_begin(lane *c)
-{
-    c->newest = c->oldest = c->behind = LANE_NONE;
-    if (c->policy == LANE_SIEVE) c->hand = LANE_NONE;
 }
 
 HD_FN bool lane_access(const lanes_args *a, lane *c, uint32_t i, lane_policy policy)

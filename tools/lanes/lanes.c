@@ -59,6 +59,7 @@ static hd_status key_number(lanes_trace *t, uint64_t key, uint32_t *id)
     if (s) return s;
     *id = cache_index_find(&t->index, (cache_keys){ t->key, sizeof *t->key }, tag, key);
     if (*id != CACHE_NONE) return HD_OK;
+    if (t->keys == INT32_MAX) return hd_fail(HD_EINVAL, "more than 2^31 - 1 keys in lanes; --sample keeps a part");
     if (t->keys == t->key_room) {
         t->key_room = t->key_room ? 2 * t->key_room : FIRST;
         if (!array_room(&t->key, t->key_room, sizeof *t->key)) return refused(t);
@@ -256,7 +257,6 @@ static hd_status group_make(lanes_job *j, const lanes_cache *cache, size_t cache
         }
         lane *c = &j->here[j->a.lanes++];
         *c = (lane){ .policy = (uint32_t)cache[i].policy, .capacity = capacity_of(j, &cache[i]), .words = j->words };
-        lane_begin(c);
         j->words += multiple(lane_words(c), 8); /* whole sectors */
         if (c->policy != LANE_LRU) c->column = j->a.columns++;
         if (c->policy >= LANE_SLRU) c->link = j->a.links++;

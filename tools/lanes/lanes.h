@@ -37,7 +37,7 @@ typedef struct lanes_trace {
     uint64_t room, key_room;
 } lanes_trace;
 
-/* HD_ENOMEM; HD_EINVAL: more than 2^32 - 2 requests, 2^31 keys or 2^64 bytes. */
+/* HD_ENOMEM; HD_EINVAL: more than 2^32 - 2 requests, 2^31 - 1 keys or 2^64 bytes. */
 hd_status lanes_trace_add(lanes_trace *t, const hd_request *r, size_t n);
 void lanes_trace_close(lanes_trace *t);
 
