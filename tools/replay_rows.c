@@ -263,7 +263,7 @@ static int row_take(const replay_plan *p, const row_sizes *z, size_t k, replay_r
     if (r->bytes || (r->size == 1 && !z->at[k].share)) return row_take_exact(r);
     if (r->size < HD_SLOTS_MIN) r->size = HD_SLOTS_MIN;
     replay_shape(p, r->size, &r->slots, &r->capacity);
-    return tool_fits("size", r->capacity, r->full ? 0 : p->value_bytes);
+    return r->full ? tool_fits("size", replay_units(p, r), 0) : tool_fits("size", r->capacity, p->value_bytes);
 }
 
 /* Whether the trace is read more than once: by rows, and before them. */
