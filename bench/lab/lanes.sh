@@ -47,9 +47,9 @@ timed() {
 
 run() {
   local code=0 policy width
-  nvidia-smi >/dev/null 2>&1 || { echo "no GPU"; return 77; }
   mkdir -p "$2" && heddle=$(cd "$1" && pwd)/heddle && out=$(cd "$2" && pwd) || return
   export LD_LIBRARY_PATH="$1/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+  "$heddle" sweep zipf:1,10 --requests 10 -p full:lru --sizes 2 --backend cuda >"$out/first.csv" || return 77
   HEDDLE_TEST_BACKEND=cuda CMOCKA_MESSAGE_OUTPUT=TAP "$1/t_lanes" || code=1
   same 'all requests' zipf:0.9,200k --requests 2000000 -p $more --sizes 64..200k:60 || code=1
   same 'a sample' zipf:0.99,4Mi --requests 16000000 -p $more --sizes 4Ki..2Mi:60 --sample 1/16 --warmup 1000000 || code=1

@@ -4,7 +4,7 @@
  */
 #include "tools/lanes/lane.h"
 
-static __global__ void lanes_kernel(const __grid_constant__ lanes_args a)
+static __global__ void __launch_bounds__(LANES_THREADS, LANES_BLOCKS) lanes_kernel(const __grid_constant__ lanes_args a)
 {
     enum { WARP = 32 };
     uint64_t warp = ((uint64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP;

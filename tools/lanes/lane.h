@@ -19,6 +19,9 @@
 
 #define LANE_NONE UINT32_MAX
 
+/* Threads of a block, and blocks that a processor runs at a time. */
+enum { LANES_THREADS = 128, LANES_BLOCKS = 8 };
+
 typedef enum lane_policy {
     LANE_BLANK,
     LANE_LRU,

@@ -6,7 +6,7 @@
 
 #include "base/backend.h"
 
-enum { WARP = 32, THREADS = 128, WARPS = 32 /* of a processor, that lanes are spread over */, MANY = 4 * WARP };
+enum { WARP = 32, WARPS = LANES_BLOCKS * LANES_THREADS / WARP /* that a processor runs at a time */, MANY = 4 * WARP };
 
 static const char *const names[LANE_POLICIES] = {
     [LANE_LRU] = "full:lru",       [LANE_FIFO] = "full:fifo", [LANE_CLOCK] = "full:clock", [LANE_SIEVE] = "full:sieve",
@@ -194,6 +194,7 @@ typedef struct lanes_job {
     const hd_device_seam *d;
     lanes_watch watch;
     lanes_facts *facts;
+    uint32_t processors, width; /* of the device; asked for, or 0 */
     lanes_args a;
     lane *here;                 /* (a.lanes), in this machine's memory */
     uint64_t words;             /* of the group's queues */
@@ -274,13 +275,22 @@ static uint32_t launch_requests(const lanes_job *j)
     return (uint32_t)(n < least ? least : n > most ? most : n);
 }
 
+/* As few lanes of a warp as still let all warps run at a time. */
+static uint32_t width_usual(const lanes_job *j)
+{
+    uint32_t width = 1;
+    while (width < WARP && j->a.lanes > (uint64_t)j->processors * WARPS * width) width *= 2;
+    return width;
+}
+
 static hd_status group_launch(lanes_job *j, size_t caches)
 {
     lanes_args *a = &j->a;
     const hd_device_seam *d = j->d;
+    a->width = j->facts->width = j->width ? j->width : width_usual(j);
     uint64_t warps = (a->lanes + a->width - 1) / a->width;
-    hd_launch l = { .gpu = &kernels, .threads = THREADS, .args = a, .args_bytes = sizeof *a };
-    l.blocks = (warps * WARP + THREADS - 1) / THREADS;
+    hd_launch l = { .gpu = &kernels, .threads = LANES_THREADS, .args = a, .args_bytes = sizeof *a };
+    l.blocks = (warps * WARP + LANES_THREADS - 1) / LANES_THREADS;
     for (a->from = 0; a->from < a->requests; a->from = a->to) {
         uint32_t n = launch_requests(j), left = a->requests - a->from;
         a->to = a->from + (n < left ? n : left);
@@ -341,24 +351,19 @@ static hd_status groups_run(lanes_job *j, lanes_cache *cache, size_t caches)
     return s;
 }
 
-/* As few lanes of a warp as still give every processor its warps. */
-static uint32_t width_usual(const hd_device *device, size_t caches)
-{
-    uint32_t width = 1;
-    while (width < WARP && caches / width > (uint64_t)device->processors * WARPS) width *= 2;
-    return width;
-}
-
 hd_status lanes_run(const lanes_trace *t, const hd_device_seam *d, uint32_t width, lanes_watch watch,
                     lanes_cache *cache, size_t caches, lanes_facts *facts)
 {
-    lanes_job j = { .t = t, .d = d, .watch = watch, .facts = facts, .steps = (uint64_t)t->requests * caches };
+    lanes_job j = {
+        .t = t, .d = d, .watch = watch, .facts = facts, .steps = (uint64_t)t->requests * caches, .width = width
+    };
     hd_device device;
     uint64_t bytes = t->requests * sizeof(uint32_t), sizes = t->sized ? t->requests * sizeof(uint64_t) : 0;
     int code = d->find(d->self, &device);
     if (code) return hd_fail(HD_ECUDA, "no CUDA device: %s", d->error(d->self, code));
-    *facts = (lanes_facts){ .width = width ? width : width_usual(&device, caches) };
-    j.a = (lanes_args){ .requests = t->requests, .counted = t->counted, .width = facts->width };
+    *facts = (lanes_facts){ .groups = 0 };
+    j.processors = device.processors;
+    j.a = (lanes_args){ .requests = t->requests, .counted = t->counted };
     hd_status s = piece_take(&j, &j.a.id, "trace", t->id, bytes);
     if (!s) s = piece_take(&j, &j.a.since, "trace", t->since, bytes);
     if (!s) s = piece_take(&j, &j.a.next, "trace", t->next, bytes);
