@@ -84,7 +84,7 @@ lane  | full:slru    | a hit moves to the highest segment            | s/state <
 lane  | full:slru    | the lowest segment has a quarter              | s/c->capacity - SLRU_HIGHEST \* quarter/quarter + !quarter/
 lane  | full:2q      | a hit in A1in moves the key                   | s/if (\*state == TWOQ_IN + 1) return true;//
 lane  | full:2q      | a ghost that room was made of is still linked | s/if (\*state) list_pull(a, c, TWOQ_OUT/if (ghost) list_pull(a, c, TWOQ_OUT/
-lane  | full:arc     | a tie is not broken for B2                    | s/(in_b2 \&\& t1 == c->target)/0/
+lane  | full:arc     | a tie is not broken for B2                    | s/(in_b2 \&\& t1 == p)/0/
 lane  | full:arc     | steps of one                                  | s/: other \/ own/: 1/
 lane  | full:arc     | an entry without a ghost is still counted     | s/if (!l\[ARC_B1\].entries) c->entries--;//
 lanes | groups       | neighbours share their bytes                  | s/c->column = j->a.columns++/c->column = j->a.columns++ \/ 2/

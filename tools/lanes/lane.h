@@ -288,7 +288,6 @@ HD_FN void s3_small_evict(const lanes_args *a, lane *c)
         }
         *state = (uint8_t)((*state & S3_STALE) | S3_MAIN);
         queue_push(&c->main, s3_ring(a, c, S3_MAIN), c->capacity, id);
-        if (c->main.entries > s3_main_most(c)) s3_main_evict(a, c);
     }
 }
 
@@ -456,8 +455,9 @@ enum { ARC_T1, ARC_T2, ARC_B1, ARC_B2 };
 HD_FN void arc_replace(const lanes_args *a, lane *c, bool in_b2)
 {
     const lane_list *l = lane_lists(a, c);
-    double t1 = (double)l[ARC_T1].entries;
-    bool over = t1 > c->target || (in_b2 && t1 == c->target);
+    const double unit = 4294967296.0; /* three steps of a third are one */
+    double t1 = (double)l[ARC_T1].entries, p = (double)(uint64_t)(c->target * unit + 0.5) / unit;
+    bool over = t1 > p || (in_b2 && t1 == p);
     bool recent = !l[ARC_T2].entries || (l[ARC_T1].entries && over);
     list_pass(a, c, recent ? ARC_T1 : ARC_T2, recent ? ARC_B1 : ARC_B2);
     c->entries--;
