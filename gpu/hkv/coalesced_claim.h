@@ -355,6 +355,7 @@ SIMT_FN void hkv_coalesced_by_queues(const hkv_args *a, hkv_one *o, bool wanted)
 {
     simt_tile w = simt_tile_of(8);
     uint32_t left = simt_ballot(w, wanted);
+    simt_sync_tile(w); /* what a lane's lock has acquired, all of them see */
     while (left) {
         uint32_t lane = simt_ffs(left) - 1;
         hkv_room rooms[2];
@@ -370,6 +371,7 @@ SIMT_FN void hkv_coalesced_by_queues(const hkv_args *a, hkv_one *o, bool wanted)
         s.at_second.empties = simt_shfl_u32(w, o->at_second.empties, lane);
         hkv_place p = hkv_make_room_by_queues(w, a, &s, rooms);
         if (hkv_reads_least(a) && p.entry != HKV_NONE) p.stays = hkv_least_beside(w, a, p.entry / a->v.slots, p.entry);
+        simt_sync_tile(w); /* all have read what the lane overwrites */
         if (w.rank == lane) hkv_coalesced_take(a, o, p);
         simt_join();
     }

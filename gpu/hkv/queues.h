@@ -73,22 +73,61 @@ SIMT_FN hkv_lowest hkv_no_lowest(void)
     return l;
 }
 
+/* How many words a lane has under way at a time. The loads stand before what is done with them: an item waits for one of
+ * them, and not for each. */
+enum { HKV_WORDS_AT_ONCE = 8 };
+
+/* The keys and scores of slots s, s + t.size and so on of bucket b; beyond the bucket as of free ones. */
+SIMT_FN void hkv_read_entries(simt_tile t, const hkv_args *a, uint64_t b, uint32_t s, uint64_t *key, uint64_t *score)
+{
+    uint64_t first = hkv_entry(&a->v, b, 0);
+    SIMT_UNROLL
+    for (uint32_t k = 0; k < HKV_WORDS_AT_ONCE; k++) {
+        uint32_t at = s + k * t.size;
+        key[k] = HD_KEY_EMPTY;
+        score[k] = 0;
+        if (at >= a->v.slots) continue;
+        if (a->v.step == 2) {
+            simt_v4 pair = simt_ld_v4((const simt_v4 *)(const void *)hkv_key_at(&a->v, first + at));
+            key[k] = (uint64_t)pair.y << 32 | pair.x;
+            score[k] = (uint64_t)pair.w << 32 | pair.z;
+        } else {
+            key[k] = simt_ld_u64(hkv_key_at(&a->v, first + at));
+            score[k] = simt_ld_u64(hkv_score_at(&a->v, first + at));
+        }
+    }
+}
+
+/* The ghosts at these places; beyond the bucket 0. */
+SIMT_FN void hkv_read_words(simt_tile t, const hkv_args *a, uint64_t b, uint32_t s, uint64_t *word)
+{
+    const uint64_t *ghost = a->v.ghost + hkv_entry(&a->v, b, 0);
+    SIMT_UNROLL
+    for (uint32_t k = 0; k < HKV_WORDS_AT_ONCE; k++) {
+        uint32_t at = s + k * t.size;
+        word[k] = 0;
+        if (at < a->v.slots) word[k] = simt_ld_u64(ghost + at);
+    }
+}
+
 /* The entries of bucket b that may leave, by queue: the lowest score of each. The count of the upper one has all. */
 SIMT_FN uint32_t hkv_read_queues(simt_tile t, const hkv_args *a, uint64_t b, hkv_lowest lowest[2])
 {
-    uint64_t first = hkv_entry(&a->v, b, 0);
+    uint64_t key[HKV_WORDS_AT_ONCE], score[HKV_WORDS_AT_ONCE];
     uint32_t n = 0;
     bool pins = hkv_has_pins(a);
     hkv_lowest lower = hkv_no_lowest(), upper = hkv_no_lowest();
-    SIMT_UNROLL_BY(4)
-    for (uint32_t s = t.rank; s < a->v.slots; s += t.size) {
-        uint64_t x = simt_ldrlx_u64(hkv_score_at(&a->v, first + s)), key = simt_ldrlx_u64(hkv_key_at(&a->v, first + s));
-        n += (uint32_t)(x >> 63); /* of a free slot it is 0 */
-        if (key == HD_KEY_EMPTY || (pins && hkv_has_holder(a, first + s))) continue;
-        if (x >> 63)
-            hkv_lowest_add(&upper, x, s);
-        else
-            hkv_lowest_add(&lower, x, s);
+    SIMT_ROLLED
+    for (uint32_t s = t.rank; s < a->v.slots; s += HKV_WORDS_AT_ONCE * t.size) {
+        hkv_read_entries(t, a, b, s, key, score);
+        SIMT_UNROLL
+        for (uint32_t k = 0; k < HKV_WORDS_AT_ONCE; k++) {
+            uint32_t at = s + k * t.size;
+            n += (uint32_t)(score[k] >> 63); /* of a free slot it is 0 */
+            bool stays = key[k] == HD_KEY_EMPTY || (pins && hkv_has_holder(a, hkv_entry(&a->v, b, at)));
+            if (!stays && score[k] >> 63) hkv_lowest_add(&upper, score[k], at);
+            if (!stays && !(score[k] >> 63)) hkv_lowest_add(&lower, score[k], at);
+        }
     }
     simt_join();
     lowest[0] = hkv_lowest_of(t, lower);
@@ -101,29 +140,38 @@ SIMT_FN uint64_t hkv_ghost_at(const hkv_args *a, uint64_t b, uint32_t at)
     return at == UINT32_MAX ? HKV_NONE : hkv_entry(&a->v, b, at);
 }
 
+SIMT_FN bool hkv_is_ghost_of(uint64_t word, uint32_t fingerprint)
+{
+    return word && ((uint32_t)word & 0x7fffffffu) == fingerprint;
+}
+
 /* The ghosts of the bucket, and that of the item's key, if it is there. */
 SIMT_FN void hkv_read_ghosts(simt_tile t, const hkv_args *a, uint32_t fingerprint, hkv_room *q)
 {
-    hkv_lowest one = hkv_no_lowest(), two = hkv_no_lowest(), newest = hkv_no_lowest(); /* newest: orders, turned */
+    hkv_lowest one = hkv_no_lowest(), two = hkv_no_lowest();
+    uint64_t word[HKV_WORDS_AT_ONCE], newest = UINT64_MAX; /* of the words, turned */
     uint32_t n1 = 0, n2 = 0, free = UINT32_MAX, found = UINT32_MAX;
-    const uint64_t *ghost = a->v.ghost + hkv_entry(&a->v, q->bucket, 0);
-    SIMT_UNROLL_BY(4)
-    for (uint32_t s = t.rank; s < a->v.slots; s += t.size) {
-        uint64_t word = simt_ldrlx_u64(ghost + s);
-        bool second = word && hkv_ghost_list(word) == 2, first = word && !second;
-        if (!word && free == UINT32_MAX) free = s;
-        if (word && found == UINT32_MAX && ((uint32_t)word & 0x7fffffffu) == fingerprint) found = s;
-        if (first) hkv_lowest_add(&one, word, s);
-        if (second) hkv_lowest_add(&two, word, s);
-        if (word) hkv_lowest_add(&newest, ~word, s);
-        n1 += first;
-        n2 += second;
+    SIMT_ROLLED
+    for (uint32_t s = t.rank; s < a->v.slots; s += HKV_WORDS_AT_ONCE * t.size) {
+        hkv_read_words(t, a, q->bucket, s, word);
+        SIMT_UNROLL
+        for (uint32_t k = 0; k < HKV_WORDS_AT_ONCE; k++) {
+            uint32_t at = s + k * t.size;
+            bool second = word[k] && hkv_ghost_list(word[k]) == 2, first = word[k] && !second;
+            if (!word[k] && free == UINT32_MAX && at < a->v.slots) free = at;
+            if (found == UINT32_MAX && hkv_is_ghost_of(word[k], fingerprint)) found = at;
+            if (first) hkv_lowest_add(&one, word[k], at);
+            if (second) hkv_lowest_add(&two, word[k], at);
+            if (word[k] && ~word[k] < newest) newest = ~word[k];
+            n1 += first;
+            n2 += second;
+        }
     }
     simt_join();
     q->in.ghosts1 = (uint16_t)HKV_SUM32(t, n1);
     q->in.ghosts2 = (uint16_t)HKV_SUM32(t, n2);
-    newest.least = HKV_LEAST64(t, newest.least);
-    q->newest = q->in.ghosts1 + q->in.ghosts2 ? ~newest.least >> 32 : 0;
+    newest = HKV_LEAST64(t, newest);
+    q->newest = q->in.ghosts1 + q->in.ghosts2 ? ~newest >> 32 : 0;
     q->oldest[0] = hkv_ghost_at(a, q->bucket, hkv_lowest_of(t, one).at);
     q->oldest[1] = hkv_ghost_at(a, q->bucket, hkv_lowest_of(t, two).at);
     q->place = hkv_ghost_at(a, q->bucket, HKV_LEAST32(t, free));
@@ -133,11 +181,14 @@ SIMT_FN void hkv_read_ghosts(simt_tile t, const hkv_args *a, uint32_t fingerprin
 /* The first ghost with the fingerprint in bucket b. */
 SIMT_FN uint64_t hkv_find_ghost(simt_tile t, const hkv_args *a, uint64_t b, uint32_t fingerprint)
 {
+    uint64_t word[HKV_WORDS_AT_ONCE];
     uint32_t found = UINT32_MAX;
-    SIMT_UNROLL_BY(4)
-    for (uint32_t s = t.rank; s < a->v.slots; s += t.size) {
-        uint64_t word = simt_ldrlx_u64(a->v.ghost + hkv_entry(&a->v, b, s));
-        if (word && found == UINT32_MAX && ((uint32_t)word & 0x7fffffffu) == fingerprint) found = s;
+    SIMT_ROLLED
+    for (uint32_t s = t.rank; s < a->v.slots; s += HKV_WORDS_AT_ONCE * t.size) {
+        hkv_read_words(t, a, b, s, word);
+        SIMT_UNROLL
+        for (uint32_t k = 0; k < HKV_WORDS_AT_ONCE; k++)
+            if (found == UINT32_MAX && hkv_is_ghost_of(word[k], fingerprint)) found = s + k * t.size;
     }
     simt_join();
     return hkv_ghost_at(a, b, HKV_LEAST32(t, found));

@@ -6,7 +6,7 @@
     run.py --summary results.tsv                                   the tables of README.md
     run.py --plot results.tsv [FOLDER]                             its pictures, in plots/ beside it
 
-The exact cache is full:POLICY. The generated traces are the same on every machine. The column `points` is the
+The exact cache is full:POLICY, or that of EXACT. The generated traces are the same on every machine. The column `points` is the
 difference of the two miss ratios in percentage points: above 0 the table misses more.
 """
 import collections
@@ -21,7 +21,8 @@ import tempfile
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent.parent / "build-aux"))
 import chart  # noqa: E402
 
-POLICIES = ["lru", "fifo", "lfu", "clock", "sieve", "lrfu"]
+POLICIES = ["lru", "fifo", "lfu", "clock", "sieve", "lrfu", "slru", "twoq", "s3fifo", "arc"]
+EXACT = {"slru": "slru2", "twoq": "2q"}  # the exact caches of other names
 SLOTS = [16, 32, 64, 128, 256, 512, 1024]
 SHARES = [2, 5, 10, 25, 50, 80]  # percent of the distinct keys
 UNIT = 2048  # entries: all sizes are multiples, so that tables of every shape have the entries of the exact cache
@@ -51,13 +52,13 @@ def study(heddle, name, trace):
     distinct = rows_of(heddle, trace, ["full:fifo"], ["100%"])["distinct"]
     entries = {share: max(1, round(distinct * share / 100 / UNIT)) * UNIT for share in SHARES}
     sizes = sorted(set(entries.values()))
-    exact = replay(heddle, trace, ["full:" + p for p in POLICIES], sizes)
+    exact = replay(heddle, trace, ["full:" + EXACT.get(p, p) for p in POLICIES], sizes)
     for slots in SLOTS:
         for mode in MODES:
             shape = ["--slots", str(slots)] + (["--dual"] if mode == "dual" else [])
             table = replay(heddle, trace, POLICIES, sizes, *shape)
             for (policy, size), ratio in table.items():
-                want = exact[policy, size]
+                want = exact[EXACT.get(policy, policy), size]
                 of_keys, points = f"{100 * size / distinct:.0f}%", f"{100 * (ratio - want):.3f}"
                 row = [name, policy, of_keys, size, slots, mode, f"{want:.5f}", f"{ratio:.5f}", points]
                 print("\t".join(map(str, row)), flush=True)
