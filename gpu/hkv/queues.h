@@ -73,8 +73,8 @@ SIMT_FN hkv_lowest hkv_no_lowest(void)
     return l;
 }
 
-/* How many words a lane has under way at a time. The loads stand before what is done with them: an item waits for one of
- * them, and not for each. */
+/* How many words a lane has under way at a time. The loads stand before what is done with them: an item waits for one
+ * of them, and not for each. */
 enum { HKV_WORDS_AT_ONCE = 8 };
 
 /* The keys and scores of slots s, s + t.size and so on of bucket b; beyond the bucket as of free ones. */
