@@ -38,10 +38,12 @@ void model_open(model *m, hd_table *table)
     m->key = (uint64_t *)test_alloc(m->buckets * m->slots, sizeof *m->key);
     m->score = (uint64_t *)test_alloc(m->buckets * m->slots, sizeof *m->score);
     m->value = (uint8_t *)test_alloc(m->buckets * m->slots, m->value_bytes);
+    model_queues_open(m);
 }
 
 void model_close(model *m)
 {
+    model_queues_close(m);
     free(m->used);
     free(m->key);
     free(m->score);
@@ -174,7 +176,8 @@ bool model_restates(const model *m)
 {
     return policy_is(m, "lru") || policy_is(m, "lfu") || policy_is(m, "epoch_lru") || policy_is(m, "epoch_lfu") ||
            policy_is(m, "custom") || policy_is(m, "fifo") || policy_is(m, "epoch_fifo") || policy_is(m, "clock") ||
-           policy_is(m, "sieve") || policy_is(m, "lru2") || policy_is(m, "lrfu") || expression_of(m);
+           policy_is(m, "sieve") || policy_is(m, "lru2") || policy_is(m, "lrfu") || model_has_queues(m) ||
+           expression_of(m);
 }
 
 /* Steps of scores of policies that spare: a tick of clock, a sweep of sieve. */
@@ -211,6 +214,7 @@ uint64_t model_on_insert(const model *m, uint64_t given)
     if (policy_is(m, "lrfu")) return times(m->now, LRFU_TICK);
     if (policy_is(m, "clock")) return plus(times(m->now, CLOCK_TICK), 2 * (uint64_t)m->spared, UINT64_MAX);
     if (policy_is(m, "sieve")) return m->least - m->least % SIEVE_SWEEP + 2 * plus(0, m->now, SIEVE_SWEEP / 2 - 1);
+    if (model_has_queues(m)) return model_queues_on_insert(m);
     if (expression_of(m)) return expression_of(m)->on_insert(m, given);
     check(model_restates(m), "the model knows no policy %s", m->policy);
     return given;
@@ -226,6 +230,7 @@ uint64_t model_on_hit(const model *m, uint64_t old, uint64_t given)
     if (policy_is(m, "clock") || policy_is(m, "sieve")) return old + 1 - old % 2;
     if (policy_is(m, "lru2")) return two_latest(old / 0x100000000u, old % 0x100000000u, plus(0, m->now, 0xffffffffu));
     if (policy_is(m, "lrfu")) return sum_of_powers(old, times(m->now, LRFU_TICK));
+    if (model_has_queues(m)) return model_queues_on_hit(m, old, given);
     if (expression_of(m)) return expression_of(m)->on_hit(m, old, given);
     return model_on_insert(m, given);
 }
@@ -293,6 +298,29 @@ static const char *must_be(hd_outcome want, hd_outcome said, uint64_t key, uint6
                      hd_outcome_name(said));
 }
 
+/* An absent key of a policy with queues, which admits all. */
+static const char *upsert_by_queues(model *m, const uint64_t b[2], unsigned n, uint64_t to, uint64_t key,
+                                    const void *value, uint64_t given, hd_outcome said, const model_entry *left)
+{
+    const char *no;
+    int64_t leaves = model_queues_take(m, b, n, to, key);
+    uint64_t score = model_on_insert(m, given);
+    if (leaves == MODEL_NONE) {
+        if ((no = must_be(HD_INSERTED, said, key, to))) return no;
+        put(m, to * m->slots + m->used[to]++, key, value, score);
+        return NULL;
+    }
+    uint64_t p = (uint64_t)leaves;
+    if ((no = must_be(HD_EVICTED, said, key, p / m->slots))) return no;
+    if (left->key != m->key[p] || left->score != m->score[p])
+        return objection("key %llu evicted (%llu, %llu); (%llu, %llu) is to leave", (ull)key, (ull)left->key,
+                         (ull)left->score, (ull)m->key[p], (ull)m->score[p]);
+    if (!same_value(m, p, left->value))
+        return objection("evicted key %llu was listed with another value", (ull)left->key);
+    put(m, p, key, value, score);
+    return NULL;
+}
+
 const char *model_upsert(model *m, uint64_t key, const void *value, uint64_t given, hd_outcome said,
                          const model_entry *left)
 {
@@ -311,6 +339,7 @@ const char *model_upsert(model *m, uint64_t key, const void *value, uint64_t giv
 
     /* D1: the emptier of the two, while one has room */
     uint64_t to = n == 2 && m->used[b[1]] < m->used[b[0]] ? b[1] : b[0];
+    if (model_has_queues(m)) return upsert_by_queues(m, b, n, to, key, value, given, said, left);
     if (m->used[to] < m->slots) {
         if ((no = must_be(HD_INSERTED, said, key, to))) return no;
         m->least = least_beside(m, to, UINT64_MAX);

@@ -17,12 +17,14 @@ typedef struct model {
     uint64_t buckets, seed, now; /* now: the clock of the next item */
     uint32_t slots, value_bytes, epoch;
     bool dual, always;
-    uint32_t spared; /* of the upsert at m->now: entries that it spared, ... */
-    uint64_t least;  /* ... and the least score that stays in its bucket     */
-    uint32_t *used;  /* (buckets)                     */
-    uint64_t *key;   /* (buckets, slots)              */
-    uint64_t *score; /* (buckets, slots)              */
-    uint8_t *value;  /* (buckets, slots, value_bytes) */
+    uint32_t spared;         /* of the upsert at m->now: entries that it spared, ... */
+    uint64_t least;          /* ... and the least score that stays in its bucket     */
+    int ghost;               /* ... and the list in which its key was; 4 more: it was forgotten by it */
+    struct model_past *past; /* (buckets) what they remember, of policies with queues */
+    uint32_t *used;          /* (buckets)                     */
+    uint64_t *key;           /* (buckets, slots)              */
+    uint64_t *score;         /* (buckets, slots)              */
+    uint8_t *value;          /* (buckets, slots, value_bytes) */
 } model;
 
 /* An entry that left, or did not enter, as a table reports it. */
@@ -47,6 +49,15 @@ uint64_t model_size(const model *m);
 
 /* Whether the model restates the policy; it can say nothing about scores when it does not. */
 bool model_restates(const model *m);
+
+/* Policies with queues (model_queues.c). take: absent key comes to bucket `to` of its n, if that has room; the place of
+ * the entry that leaves, or MODEL_NONE. The buckets remember it then. */
+bool model_has_queues(const model *m);
+void model_queues_open(model *m);
+void model_queues_close(model *m);
+uint64_t model_queues_on_insert(const model *m);
+uint64_t model_queues_on_hit(const model *m, uint64_t old, uint64_t given);
+int64_t model_queues_take(model *m, const uint64_t b[2], unsigned n, uint64_t to, uint64_t key);
 
 /* What the policy makes of an item at m->now. */
 uint64_t model_on_insert(const model *m, uint64_t given);

@@ -142,6 +142,13 @@ done
 ok "schedules with it" 'bugs +0' "$heddle" --with chance.h sched hkv.insert_or_assign.coalesced policy=chance --schedules 60
 sed 's/ | HD_SPARES | HD_ADMITS_ALL//; s/chance/silent/g' chance.h >silent.h
 bad "a policy that hides that it spares" 3 'does not claim HD_SPARES' "$heddle" --with silent.h list policies
+# One with queues, ghosts and a state.
+sed 's/\barc\b/tuned/g; s/\barc_/tuned_/g' "$top_srcdir/policies/arc.h" >tuned.h
+for kernel in ref coalesced; do
+  ok "a policy of a file with queues, by $kernel" 'all truthful' "$heddle" --with tuned.h run --judge hkv.mix.$kernel policy=tuned buckets=4 slots=16 batch=64x60 keys=uniform:100
+done
+sed 's/ | HD_REMEMBERS//; s/tuned/hiding/g' tuned.h >hiding.h
+bad "a policy that hides its ghosts" 3 'does not claim .*HD_REMEMBERS' "$heddle" --with hiding.h list policies
 sed 's/twice/lru/g' twice.h >lru.h
 bad "a policy of the tree" 3 "lru\.h:.*does not accept it: a name in it is one of the tree's" "$heddle" --with lru.h list policies
 sed 's/odd/all/g' odd.h >all.h
