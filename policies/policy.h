@@ -249,7 +249,7 @@ static inline bool hd_program_reads_time(const hd_program *p)
 /* Whether scores depend on when a batch happens. */
 static inline bool hd_policy_reads_time(uint32_t policy, const hd_program *program)
 {
-    const hd_score_in early = { .given = 1, .now = 1, .tick = 1 }, late = { .given = 1, .now = 2, .tick = 2 };
+    const hd_score_in early = hd_score_in_of(1, 1, 1, 0), late = hd_score_in_of(1, 2, 2, 0);
     if (policy == HD_POLICY_EXPRESSION) return hd_program_reads_time(program);
     return hd_on_insert(policy, NULL, early) != hd_on_insert(policy, NULL, late) ||
            hd_on_hit(policy, NULL, 0, early) != hd_on_hit(policy, NULL, 0, late);

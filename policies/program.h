@@ -114,6 +114,21 @@ typedef struct hd_score_in {
     uint16_t ghosts2; /* and in list 2                                       */
 } hd_score_in;
 
+/* Of an item of which nothing else is known. */
+HD_FN hd_score_in hd_score_in_of(uint64_t given, uint64_t now, uint64_t tick, uint32_t epoch)
+{
+    hd_score_in in;
+    in.given = given;
+    in.now = now;
+    in.tick = tick;
+    in.epoch = epoch;
+    in.spared = 0;
+    in.full = in.ghost = 0;
+    in.least = in.state = 0;
+    in.slots = in.upper = in.ghosts1 = in.ghosts2 = 0;
+    return in;
+}
+
 typedef struct hd_program {
     uint64_t constant[HD_PROGRAM_CONSTANTS];
     uint16_t step[HD_PROGRAM_STEPS]; /* operation | operand << 8                           */

@@ -248,7 +248,7 @@ static inline hd_status hkv_launch_row(const hkv_launcher *all, uint32_t row, co
 static inline hd_score_in hkv_unscored_in(const hkv_args *a, uint64_t i)
 {
     uint64_t now = a->clock + i * a->per_item;
-    hd_score_in in = { .given = 1, .now = now, .tick = hd_tick_at(now, a->opened), .epoch = a->epoch };
+    hd_score_in in = hd_score_in_of(1, now, hd_tick_at(now, a->opened), a->epoch);
     return in;
 }
 

@@ -125,8 +125,7 @@ struct hkv_oracle : answers {
     BOTH uint32_t scored_by() const { return b.raw_scores ? (uint32_t)HD_POLICY_custom : policy; }
     BOTH hd_score_in score_in(uint64_t i) const
     {
-        hd_score_in in = { b.score ? b.score[i] : 1, clock + i, clock + i, epoch, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
-        return in;
+        return hd_score_in_of(b.score ? b.score[i] : 1, clock + i, clock + i, epoch);
     }
     BOTH bool one_of_four(const uint8_t *p, uint64_t key, uint64_t batch, uint64_t *word) const
     {
