@@ -54,6 +54,7 @@ hd_status hd_oracle_open(const hd_config *c, hd_oracle **out)
     }
     o->policy = policy;
     o->unsure = judge_policy_keeps_order(&policy);
+    o->queues = judge_policy_has_queues(&policy);
     o->dictionary = judge_dictionary(c->design);
     o->keys = judge_keys(c);
     o->by_device = c->clock == HD_CLOCK_DEVICE;
@@ -229,6 +230,14 @@ static const char *refused(judging *j, uint64_t score, uint64_t admission)
     return j->rule->list ? next_listed(j, j->key, j->value, score, false) : NULL;
 }
 
+/* The key enters; under a policy with queues nothing is known then of any score. */
+static const char *put_unsure(judging *j, uint64_t score)
+{
+    const char *wrong = put(j, score);
+    j->o->era += j->o->queues;
+    return wrong;
+}
+
 static const char *evicted(judging *j, uint64_t score, uint64_t admission)
 {
     hd_oracle *o = j->o;
@@ -244,7 +253,7 @@ static const char *evicted(judging *j, uint64_t score, uint64_t admission)
         judge_eviction e = { j->moment, most < greatest ? most : greatest };
         if (!wrong && !judge_evicted(&j->victims, e)) wrong = judge_no_memory;
     }
-    return wrong ? wrong : put(j, score);
+    return wrong ? wrong : put_unsure(j, score);
 }
 
 /* PENDING is possible: neither the key's buckets, of which there may be only one, nor the stash have room, while
@@ -271,7 +280,7 @@ static const char *judge_absent(judging *j)
     case HD_INSERTED:
         if (o->live >= o->capacity && !j->concurrent) return lie(j, "the table was full");
         o->live++;
-        return put(j, score);
+        return put_unsure(j, score);
     case HD_PENDING:
         if (o->dictionary) return pending(j);
         break;

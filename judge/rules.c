@@ -153,6 +153,12 @@ bool judge_policy_keeps_order(const judge_policy *p)
            (strstr(text, "on_evict") || strstr(text, "least") || strstr(text, "spared") || strstr(text, "upper_first"));
 }
 
+bool judge_policy_has_queues(const judge_policy *p)
+{
+    if (judge_policy_borrowed(p)) return judge_borrow_has_queues(row_of(p));
+    return p->rule == JUDGE_EXPRESSION && strstr(p->expression.text, "upper_first");
+}
+
 static uint64_t with_epoch(uint32_t epoch, uint64_t low) { return ((uint64_t)epoch << 32) + low; }
 
 static uint64_t sum_up_to(uint64_t most, uint64_t a, uint64_t b)

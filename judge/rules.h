@@ -99,6 +99,8 @@ bool judge_policy_borrowed(const judge_policy *p);
 bool judge_policy_needs_scores(const judge_policy *p);
 /* Whether an eviction changes scores of other entries, or a new entry's score depends on others. */
 bool judge_policy_keeps_order(const judge_policy *p);
+/* Whether an insert may change scores of other entries, and the new entry's score depends on what buckets remember. */
+bool judge_policy_has_queues(const judge_policy *p);
 uint64_t judge_score_new(const judge_policy *p, judge_score_in in);
 uint64_t judge_score_hit(const judge_policy *p, uint64_t old, judge_score_in in);
 uint64_t judge_admission(const judge_policy *p, judge_score_in in);

@@ -21,6 +21,7 @@ struct hd_oracle {
     /* The policy spares entries, or reads the least score: an item that evicts or is refused may change scores of
      * others, and begins an era. */
     bool unsure;
+    bool queues; /* judge_policy_has_queues: so does each insert */
     uint64_t era;
     uint64_t pins; /* entries that are pinned                                               */
     uint64_t live; /* entries in the table; the map has more while victims are unknown */

@@ -24,6 +24,7 @@ bool judge_borrow_policy(const char *name, uint32_t *row);
 bool judge_borrow_needs_scores(uint32_t row);
 /* Whether an eviction changes scores of other entries, or a new entry's score depends on others. */
 bool judge_borrow_keeps_order(uint32_t row);
+bool judge_borrow_has_queues(uint32_t row);
 uint64_t judge_borrow_new(uint32_t row, judge_score_in in);
 uint64_t judge_borrow_hit(uint32_t row, uint64_t old, judge_score_in in);
 uint64_t judge_borrow_evict(uint32_t row, uint64_t old, judge_score_in in);

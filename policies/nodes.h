@@ -10,7 +10,7 @@
 #include "policies/program.h"
 
 enum {
-    HD_NODES_MOST = 3 * HD_PROGRAM_TEXT,
+    HD_NODES_MOST = 800,                     /* of the texts of all rows, and of one of HD_PROGRAM_TEXT beside them */
     HD_NODE_LOGARITHMS = 1 << HD_OF_CONSTANT /* it takes log2 or exp2 of what is no constant */
 };
 

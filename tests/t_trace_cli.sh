@@ -298,7 +298,7 @@ cp keys.txt keys.txt.zst.old
 same 'print FILE' "$(heddle trace print keys.txt txt)" "$(heddle trace print keys.txt.zst.old)"
 cp keys.txt noname
 bad 'a name without a format'      2 "the name 'noname' says none" sim noname
-bad 'no such policy'               2 's3fifo.*exact cache is full:s3fifo' sim keys.txt s3fifo 10
+bad 'no such policy'               2 'lirs.*exact cache is full:lirs' sim keys.txt lirs 10
 bad 'a table in bytes'             2 'entries, not bytes'   sim keys.txt lru 1GiB
 bad 'bytes of a trace without sizes' 2 'no sizes'         sim keys.txt full:lru 1GiB
 bad 'bytes of pages'               2 'not for bytes'       sim keys.txt full:lirs 1GiB

@@ -57,7 +57,7 @@ int main(int argc, char **argv)
     return printf("%d entries\n", (int)sl_size(&s)) < 0;
 }
 END
-sources=(base/assert.c base/op.c concurrency/gate.c ref/accum.c ref/rule.c ref/hkv/hkv.c ref/hkv/check.c ref/hkv/least.c
+sources=(base/assert.c base/op.c concurrency/gate.c ref/accum.c ref/rule.c ref/hkv/hkv.c ref/hkv/queues.c ref/hkv/check.c ref/hkv/least.c
   ref/hkv/digests.c ref/sl/sl.c ref/sl/check.c)
 build() { # OUTPUT FLAGS...
   # shellcheck disable=SC2086

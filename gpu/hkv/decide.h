@@ -69,7 +69,7 @@ SIMT_FN bool hkv_admit(const hkv_args *a, hkv_one *o, hkv_place p)
     const hkv_view *v = &a->v;
     hd_score_in in = hkv_score_in(a, o->i);
     if (hkv_keeps_order(a)) {
-        if (hkv_has_queues(a)) in = p.room->in;
+        if (hkv_has_queues(a) && p.entry != HKV_NONE) in = p.room->in;
         in.spared = (uint16_t)p.spared;
         in.least = p.stays;
     }
