@@ -24,7 +24,7 @@ HD_FN uint64_t arc_on_evict(uint64_t old, hd_score_in in)
 /* T1 gives up an entry if it has more than p; for a ghost of B2 also if it has as many. */
 HD_FN uint64_t arc_upper_first(hd_score_in in)
 {
-    return ((uint64_t)(in.slots - in.upper) << 32) + (in.ghost == 2) <= (in.state + (1 << 15)) >> 16;
+    return ((uint64_t)(in.slots - in.upper) << 32) + (in.ghost == 2) <= hd_saturating_add(in.state, 1 << 15) >> 16;
 }
 /* Of a bucket that is T1 alone, whose B1 is empty, an entry leaves without a trace. */
 HD_FN uint64_t arc_remember(uint64_t old, hd_score_in in) { return in.upper || in.ghost ? 1 + (old >> 63) : 0; }
@@ -35,12 +35,13 @@ HD_FN uint64_t arc_forget(hd_score_in in)
 }
 HD_FN uint64_t arc_next_state(hd_score_in in)
 {
-    if (!in.ghost) return in.state;
+    if (in.ghost != 1 && in.ghost != 2) return in.state;
     uint64_t own = in.ghost == 1 ? in.ghosts1 : in.ghosts2, other = in.ghost == 1 ? in.ghosts2 : in.ghosts1,
              most = (uint64_t)in.slots << 48, step = 1ull << 48;
     if (other > own) step = (other << 48) / (own ? own : 1); /* in dual mode the ghost may be the other bucket's */
     if (in.ghost == 2) return hd_saturating_sub(in.state, step);
-    return in.state + step < most ? in.state + step : most;
+    uint64_t more = hd_saturating_add(in.state, step);
+    return more < most ? more : most;
 }
 #endif
 HD_POLICY_QUEUES(arc, "an LRU list of keys that came once, one of the others; ghosts of both move their border (ARC)",

@@ -185,8 +185,9 @@ static void same_values(const char *text, const hd_policy_use *use, uint64_t *r)
         bool given = use->program.flags & HD_SCORES_USED; /* a batch has scores only then */
         hd_score_in in = { .given = given ? some(r) : 1, .now = some(r), .tick = some(r) };
         in.epoch = (uint32_t)some(r), in.spared = (uint16_t)some(r), in.least = some(r);
-        in.slots = (uint16_t)some(r), in.full = test_below(r, 2) == 0, in.upper = (uint16_t)some(r), in.state = some(r);
-        in.ghost = (uint8_t)test_below(r, 7), in.ghosts1 = (uint16_t)some(r), in.ghosts2 = (uint16_t)some(r);
+        in.slots = (uint16_t)(2 + test_below(r, 4095)), in.full = test_below(r, 2) == 0, in.state = some(r);
+        in.upper = (uint16_t)test_below(r, in.slots + 1u), in.ghost = (uint8_t)test_below(r, 7);
+        in.ghosts1 = (uint16_t)test_below(r, in.slots + 1u), in.ghosts2 = (uint16_t)test_below(r, in.slots + 1u);
         judge_score_in to_judge = { in.given, in.now,   in.tick,  in.epoch, in.spared,  in.least,  in.slots,
                                     in.full,  in.upper, in.state, in.ghost, in.ghosts1, in.ghosts2 };
         bool queues = use->program.flags & HD_QUEUES;
