@@ -117,7 +117,7 @@ static int64_t first(const model *m, const taking *t)
     int64_t found = MODEL_NONE;
     for (int turn = 0; turn < 2 && found == MODEL_NONE; turn++, wanted = !wanted)
         for (uint64_t p = t->b * m->slots; p < t->b * m->slots + m->used[t->b]; p++)
-            if (m->score[p] >= UPPER == wanted && (found == MODEL_NONE || m->score[p] < m->score[found]))
+            if ((m->score[p] >= UPPER) == wanted && (found == MODEL_NONE || m->score[p] < m->score[found]))
                 found = (int64_t)p;
     return found;
 }
@@ -137,7 +137,7 @@ static unsigned move(model *m, const taking *t, unsigned n, int64_t *leaves)
         int64_t p[2] = { first(m, &t[0]), n == 2 ? first(m, &t[1]) : MODEL_NONE };
         unsigned k = n == 2 && m->score[p[1]] % UPPER < m->score[p[0]] % UPPER;
         *leaves = p[k];
-        if (p[k] == MODEL_NONE || m->spared >= at_most(4 * (m->dual + 1) * m->slots, 4095)) return k;
+        if (p[k] == MODEL_NONE || m->spared >= at_most((m->dual ? 8u : 4u) * (uint64_t)m->slots, 4095)) return k;
         uint64_t score = moved(m, &t[k], m->score[p[k]]);
         if (score == m->score[p[k]]) return k;
         m->score[p[k]] = score;
