@@ -279,6 +279,13 @@ static void pin_misplaced(faces_table *t)
 }
 static void leave_score(faces_table *t) { t->score[ELSEWHERE] = 1; }
 static void raise_bound(faces_table *t) { (void)t, bound[0] = 1; }
+static void repeat_order(faces_table *t)
+{
+    static uint64_t ghost[4 * 4];
+    ghost[1] = hkv_ghost_word(7, 1, 5);
+    ghost[3] = hkv_ghost_word(7, 2, 6);
+    t->view.ghost = ghost;
+}
 
 /* hd_check finds violations: the test breaks each invariant, alone if possible, and hd_check reports its number. */
 static void test_invariants(void)
@@ -290,7 +297,7 @@ static void test_invariants(void)
                   { "HKV-3", move_away },      { "HKV-4", copy_entry },    { "HKV-5", leave_locked },
                   { "HKV-5", leave_replaced }, { "HKV-6", pin_absent },    { "HKV-6", pin_lost },
                   { "HKV-6", pin_uncounted },  { "HKV-6", pin_misplaced }, { "HKV-7", leave_score },
-                  { "HKV-8", raise_bound } };
+                  { "HKV-8", raise_bound },    { "HKV-9", repeat_order } };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         faces_table t;
         char why[256];

@@ -4,8 +4,9 @@
  * copied to the host for it. A warp takes a bucket, a lane a slot of it. A slot is asked in the order of the rules, as
  * the reference does (ref/hkv/check.c), and the first slot that breaks one is reported.
  *
- * Reads per slot: digest, key, score, holder, bound; per entry the digests of its bucket before it. In dual mode an
- * entry in its second bucket also reads the digests of its first one: this finds a key that is in both.
+ * Reads per slot: digest, key, score, holder, bound; per entry the digests of its bucket before it, and per ghost the
+ * ghosts before it. In dual mode an entry in its second bucket also reads the digests of its first one: this finds a key
+ * that is in both.
  */
 #ifndef HKV_CHECK_H
 #define HKV_CHECK_H
@@ -54,6 +55,19 @@ SIMT_FN uint32_t hkv_check_slot(const hkv_view *v, uint64_t b, uint32_t s, bool 
     return score ? HKV_RULE_EMPTY_SCORE : HKV_RULES;
 }
 
+/* Whether an earlier ghost of the bucket has the order of that of slot s. */
+SIMT_FN bool hkv_check_order(const hkv_view *v, uint64_t b, uint32_t s)
+{
+    const uint64_t *ghost = v->ghost + hkv_entry(v, b, 0);
+    uint64_t word = simt_ld_u64(ghost + s);
+    bool twice = false;
+    for (uint32_t i = 0; word && i < s; i++) {
+        uint64_t other = simt_ld_u64(ghost + i);
+        twice = twice || (other && other >> 32 == word >> 32);
+    }
+    return twice;
+}
+
 SIMT_FN void hkv_check_slots(const hkv_check_args *a)
 {
     const hkv_view *v = &a->v;
@@ -64,6 +78,7 @@ SIMT_FN void hkv_check_slots(const hkv_check_args *a)
             uint64_t e = hkv_entry(v, b, s);
             bool pin = v->holder && simt_ld_u64(v->holder + e) != 0;
             uint32_t wrong = hkv_check_slot(v, b, s, pin);
+            if (wrong == HKV_RULES && v->ghost && hkv_check_order(v, b, s)) wrong = HKV_RULE_GHOST;
             pinned += pin;
             if (wrong != HKV_RULES) simt_max_u64(&a->words->first, ~(HKV_RULES * e + wrong), SIMT_RELAXED);
         }

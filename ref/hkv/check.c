@@ -64,10 +64,9 @@ void hkv_say_pins(uint64_t seen, uint64_t counted, char *why, size_t bytes)
 /* Whether an earlier ghost of the bucket has the order of ghost e. */
 static bool order_twice(const hkv_view *v, uint64_t b, uint64_t e)
 {
-    bool twice = false;
     for (uint64_t x = hkv_entry(v, b, 0); v->ghost && v->ghost[e] && x < e; x++)
-        twice = twice || (v->ghost[x] && v->ghost[x] >> 32 == v->ghost[e] >> 32);
-    return twice;
+        if (v->ghost[x] && v->ghost[x] >> 32 == v->ghost[e] >> 32) return true;
+    return false;
 }
 
 static void check_pins(const hkv_view *v, char *why, size_t bytes)

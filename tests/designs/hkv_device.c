@@ -167,6 +167,46 @@ static void every_rule_is_checked(void **unused)
     check(found == (1u << BREAKS) - 1, "broken in some shape: %x, %u in all", found, rules);
 }
 
+/* How many ghosts a table has; *e: the last one. */
+static uint64_t ghosts_of(bench *b, const hkv_view *v, uint64_t *e)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < hkv_capacity(v); i++)
+        if (bench_get(b, v->ghost + i, 8)) *e = i, n++;
+    return n;
+}
+
+/* Two ghosts of a bucket with one order are found, as the reference finds them. Growth and clear forget all. */
+static void ghosts_are_checked_and_forgotten(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < SHAPES + GROWTHS; i++) {
+        bench b;
+        char expected[256];
+        hd_config c = shape_config(&shapes[i], BUCKETS, SLOTS);
+        c.policy = "twoq";
+        bench_open_config(&b, c, 4096);
+        fill(b.far, 3 * BUCKETS * SLOTS, 1);
+        const hkv_view *v = &((hkv_state *)(void *)((hd_cuda *)b.far->state)->state)->v;
+        uint64_t e = 0, word, n = ghosts_of(&b, v, &e);
+        check(n > BUCKETS, "%s: %llu ghosts", shapes[i].name, (ull)n);
+        must(hd_check(b.far));
+        word = bench_get(&b, v->ghost + e / SLOTS * SLOTS, 8);
+        bench_put(&b, v->ghost + e / SLOTS * SLOTS, bench_get(&b, v->ghost + e, 8) ^ 1, 8);
+        check_as_reference(b.far, shapes[i].name, expected, sizeof expected);
+        check(strncmp(expected, "HKV-9", 5) == 0, "%s: '%s'", shapes[i].name, expected);
+        bench_put(&b, v->ghost + e / SLOTS * SLOTS, word, 8);
+        must(hd_grow(b.far, 2 * BUCKETS));
+        v = &((hkv_state *)(void *)((hd_cuda *)b.far->state)->state)->v;
+        check(ghosts_of(&b, v, &e) == 0, "%s: ghosts after growth", shapes[i].name);
+        fill(b.far, 6 * BUCKETS * SLOTS, 2);
+        check(ghosts_of(&b, v, &e) > 0, "%s: none after growth", shapes[i].name);
+        must(hd_run(b.far, &(hd_batch){ .op = HD_OP_CLEAR }));
+        check(ghosts_of(&b, v, &e) == 0, "%s: ghosts after clear", shapes[i].name);
+        bench_close(&b);
+    }
+}
+
 /* Entries are large, so that few of them make a table of several parts of the usual size. */
 static hd_config large_config(uint64_t times)
 {
@@ -175,7 +215,8 @@ static hd_config large_config(uint64_t times)
 }
 
 static const device_large large = { large_config, { 4 << 20, 0 }, 4096, 4096 };
-static const struct CMUnitTest tests[] = { unit(a_larger_table_is_loaded), unit(every_rule_is_checked) };
+static const struct CMUnitTest tests[] = { unit(a_larger_table_is_loaded), unit(every_rule_is_checked),
+                                           unit(ghosts_are_checked_and_forgotten) };
 
 /* A part has two buckets or so. */
 const device_design device_this = { .shapes = SHAPES,
@@ -195,4 +236,4 @@ const device_design device_this = { .shapes = SHAPES,
                                     .rules = 0x1fe,
                                     .large = &large,
                                     .tests = tests,
-                                    .tests_n = 2 };
+                                    .tests_n = 3 };
