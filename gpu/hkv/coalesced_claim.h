@@ -370,7 +370,6 @@ SIMT_FN void hkv_coalesced_by_queues(const hkv_args *a, hkv_one *o, bool wanted)
         s.at_second.empty = simt_shfl_u32(w, o->at_second.empty, lane);
         s.at_second.empties = simt_shfl_u32(w, o->at_second.empties, lane);
         hkv_place p = hkv_make_room_by_queues(w, a, &s, rooms);
-        if (hkv_reads_least(a) && p.entry != HKV_NONE) p.stays = hkv_least_beside(w, a, p.entry / a->v.slots, p.entry);
         simt_sync_tile(w); /* all have read what the lane overwrites */
         if (w.rank == lane) hkv_coalesced_take(a, o, p);
         simt_join();

@@ -133,9 +133,7 @@ SIMT_FN void hkv_decide_absent(simt_tile t, const hkv_args *a, hkv_one *o, hkv_p
 SIMT_FN void hkv_decide_by_queues(simt_tile t, const hkv_args *a, hkv_one *o)
 {
     hkv_room rooms[2];
-    hkv_place p = hkv_make_room_by_queues(t, a, o, rooms);
-    if (hkv_reads_least(a) && p.entry != HKV_NONE) p.stays = hkv_least_beside(t, a, p.entry / a->v.slots, p.entry);
-    hkv_decide_absent(t, a, o, p);
+    hkv_decide_absent(t, a, o, hkv_make_room_by_queues(t, a, o, rooms));
 }
 
 /* The slot was taken by another item: resets the decision, so that the item searches again. */

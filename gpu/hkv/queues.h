@@ -235,7 +235,7 @@ SIMT_FN bool hkv_moves(simt_tile t, const hkv_args *a, const hkv_room *q, uint64
     if (score == old) return false;
     HKV_SYNC(t); /* all lanes have read the scores */
     if (t.rank == 0) {
-        if (a->v.bound && score < old) simt_min_u64(a->v.bound + e / HKV_BOUNDED, score, SIMT_RELAXED);
+        if (score < old) hkv_lower_bound(&a->v, e, score);
         simt_strlx_u64(hkv_score_at(&a->v, e), score);
     }
     HKV_SYNC(t);
@@ -291,6 +291,7 @@ SIMT_FN hkv_place hkv_make_room_by_queues(simt_tile t, const hkv_args *a, const 
     } else if (p.entry != HKV_NONE) {
         hkv_ask_to_remember(a, p.room, p.least);
     }
+    if (hkv_reads_least(a) && p.entry != HKV_NONE) p.stays = hkv_least_beside(t, a, p.room->bucket, p.entry);
     return p;
 }
 

@@ -352,11 +352,11 @@ static inline bool hkv_stages(const hkv_args *a)
 }
 
 /* A table without entries, or of another size, remembers nothing. */
-static inline hd_status hkv_forget_all(const hkv_launcher *l, const hkv_view *v)
+static inline hd_status hkv_forget_all(const hd_launcher *on, const hkv_view *v)
 {
     hd_status s = HD_OK;
-    if (v->ghost) s = l->on.zero(l->on.self, v->ghost, hkv_capacity(v) * sizeof *v->ghost);
-    if (v->state && !s) s = l->on.zero(l->on.self, v->state, v->buckets * sizeof *v->state);
+    if (v->ghost) s = on->zero(on->self, v->ghost, hkv_capacity(v) * sizeof *v->ghost);
+    if (v->state && !s) s = on->zero(on->self, v->state, v->buckets * sizeof *v->state);
     return s;
 }
 
@@ -366,7 +366,7 @@ static inline hd_status hkv_launch_operation(const hkv_launcher *l, uint32_t row
     const hd_variant_row *r = hkv_row(row);
     bool stages = hkv_stages(&a);
     bool counts = r->family == HKV_SWEEP || r->family == HKV_PROMOTE;
-    hd_status s = r->family == HKV_CLEAR ? hkv_forget_all(l, &a.v) : HD_OK;
+    hd_status s = r->family == HKV_CLEAR ? hkv_forget_all(&l->on, &a.v) : HD_OK;
     bool fetches = hkv_fetches(&a);
     if (!stages) a.list.stage_flag = NULL;
     if (!fetches) a.fetch.entry = NULL;

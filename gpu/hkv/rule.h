@@ -25,17 +25,10 @@ SIMT_FN const hd_program *hkv_program(const hkv_args *a)
 /* The policy's input for item i. */
 SIMT_FN hd_score_in hkv_score_in(const hkv_args *a, uint64_t i)
 {
-    hd_score_in in;
-    in.given = 1;
-    if (a->score) in.given = simt_ld_u64(a->score + i);
-    in.now = a->moment ? simt_ldrlx_u64(a->moment) : a->clock + i * a->per_item;
-    in.tick = hd_tick_at(in.now, a->opened);
-    in.epoch = a->epoch;
-    in.spared = 0;
-    in.full = in.ghost = 0;
-    in.least = in.state = 0;
-    in.slots = in.upper = in.ghosts1 = in.ghosts2 = 0;
-    return in;
+    uint64_t given = 1;
+    if (a->score) given = simt_ld_u64(a->score + i);
+    uint64_t now = a->moment ? simt_ldrlx_u64(a->moment) : a->clock + i * a->per_item;
+    return hd_score_in_of(given, now, hd_tick_at(now, a->opened), a->epoch);
 }
 
 /* What an operation does to a present key, and whether it inserts an absent one. */

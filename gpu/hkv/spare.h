@@ -27,6 +27,14 @@ SIMT_FN uint32_t hkv_keeps_order(const hkv_args *a)
 SIMT_FN bool hkv_spares(const hkv_args *a) { return hkv_keeps_order(a) & HD_SPARES; }
 SIMT_FN bool hkv_reads_least(const hkv_args *a) { return hkv_keeps_order(a) & HD_READS_LEAST; }
 
+/* The score of entry e falls to `score`, and the bound of its group with it. */
+SIMT_FN void hkv_lower_bound(const hkv_view *v, uint64_t e, uint64_t score)
+{
+    if (!v->bound) return;
+    uint64_t *bound = v->bound + e / HKV_BOUNDED;
+    if (simt_ldrlx_u64(bound) > score) simt_min_u64(bound, score, SIMT_RELAXED);
+}
+
 /* Entry e with score `least` is about to leave for item o, which has spared so many entries. True: the policy spares
  * the entry, and it has its new score. The score rises, so the bound of its group stays true. */
 SIMT_FN bool hkv_spare(simt_tile t, const hkv_args *a, const hkv_one *o, uint64_t e, uint64_t least, uint32_t spared)

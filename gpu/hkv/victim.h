@@ -10,14 +10,6 @@
 #include "gpu/hkv/pins.h"
 #include "gpu/hkv/queues.h"
 
-/* The score of entry e falls to `score`, and the bound of its group with it. */
-SIMT_FN void hkv_lower_bound(const hkv_view *v, uint64_t e, uint64_t score)
-{
-    if (!v->bound) return;
-    uint64_t *bound = v->bound + e / HKV_BOUNDED;
-    if (simt_ldrlx_u64(bound) > score) simt_min_u64(bound, score, SIMT_RELAXED);
-}
-
 /* Whether the entry of slot s would be the better victim: lower than the least so far, and not pinned. */
 SIMT_FN bool hkv_is_lower(const hkv_args *a, uint64_t b, uint32_t s, uint64_t score, uint32_t at, uint64_t least,
                           bool pins)

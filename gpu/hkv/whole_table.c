@@ -49,12 +49,6 @@ static hd_status launch(const growth *g, uint32_t kernel, uint64_t warps)
                            hd_launch_blocks(&g->m->on, 32 * warps, HKV_GROW_THREADS), HKV_GROW_THREADS);
 }
 
-/* What the policy remembers: the keys have other buckets now. */
-static hd_status forget(const growth *g, uint64_t *what, uint64_t bytes)
-{
-    return g->m->on.zero(g->m->on.self, what, bytes);
-}
-
 static hd_status zero_words(const growth *g) { return g->m->on.zero(g->m->on.self, g->a->words, sizeof *g->a->words); }
 
 /* How many entries have no child of their bucket to go to (resize.h). */
@@ -135,8 +129,7 @@ hd_status hkv_grow(void *from, void *to, const hd_gpu_machine *m, uint64_t **mov
     *moved = &n->words->grow.moved;
     hd_status status = prepare(&g);
     if (!status) status = launch(&g, HKV_NUMBER_grow, g.warps);
-    if (!status && n->v.ghost) status = forget(&g, n->v.ghost, hkv_ghosts_of(&n->v) * sizeof *n->v.ghost);
-    if (!status && n->v.state) status = forget(&g, n->v.state, hkv_states_of(&n->v) * sizeof *n->v.state);
+    if (!status) status = hkv_forget_all(&m->on, &n->v);
     give_all(&g);
     return status;
 }

@@ -27,6 +27,25 @@ static bool has_bounds(const hd_info *info)
     return info->layout == HD_LAYOUT_PAIRS && info->slots % HKV_BOUNDED == 0;
 }
 
+/* All but which values are near, and the planes. */
+static hkv_view view_without_tiers(const hd_info *info)
+{
+    hkv_view v;
+    memset(&v, 0, sizeof v);
+    v.buckets = info->buckets;
+    v.slots = info->slots;
+    v.step = info->layout == HD_LAYOUT_PAIRS ? 2 : 1;
+    v.value_bytes = info->value_bytes;
+    v.seed = info->seed;
+    hd_policy_use use;
+    hd_policy_read(info->policy, &use); /* of a table it is known: hd_open */
+    v.policy = use.number;
+    v.program = use.program;
+    v.admit_always = info->hkv.admit == HD_ADMIT_ALWAYS;
+    v.dual = info->hkv.dual;
+    return v;
+}
+
 static hd_status hkv_shape(const hd_design *d, const hd_config *c, hd_info *info)
 {
     (void)d;
@@ -42,18 +61,17 @@ static hd_status hkv_shape(const hd_design *d, const hd_config *c, hd_info *info
     if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_PAIRS;
     if (info->layout != HD_LAYOUT_PLANES && info->layout != HD_LAYOUT_PAIRS)
         return hd_fail(HD_EINVAL, "layout: hkv has planes, or pairs");
-    hd_policy_use use;
-    bool remembers = !hd_policy_read(info->policy, &use) && use.program.flags & HD_REMEMBERS; /* else hd_open says it */
+    hkv_view v = view_without_tiers(info);
     uint64_t entry_bytes = 17 + (uint64_t)c->value_bytes + (has_bounds(info) ? 1 : 0) +
-                           (c->hkv.pins ? HOLDER_BYTES : 0) + (remembers ? GHOST_BYTES : 0);
+                           (c->hkv.pins ? HOLDER_BYTES : 0) + (v.program.flags & HD_REMEMBERS ? GHOST_BYTES : 0);
     if (info->buckets > (uint64_t)PTRDIFF_MAX / entry_bytes / c->slots)
         return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries of %" PRIu64 " bytes are more than can be addressed",
                        c->capacity, entry_bytes);
     info->capacity = info->buckets * c->slots;
-    hkv_view v = hkv_view_for(info);
+    hkv_split(&v, info->hkv.tiers, info->hkv.device_value_bytes);
     info->values_device_bytes = hkv_near_values(&v) * c->value_bytes;
     info->values_host_bytes = (info->capacity - hkv_near_values(&v)) * c->value_bytes;
-    info->memory_bytes = info->capacity * entry_bytes + (remembers ? info->buckets * STATE_BYTES : 0);
+    info->memory_bytes = info->capacity * entry_bytes + hkv_states_of(&v) * STATE_BYTES;
     return HD_OK;
 }
 
@@ -101,19 +119,7 @@ void hkv_split(hkv_view *v, hd_tiers tiers, uint64_t near_bytes)
 
 hkv_view hkv_view_for(const hd_info *info)
 {
-    hkv_view v;
-    memset(&v, 0, sizeof v);
-    v.buckets = info->buckets;
-    v.slots = info->slots;
-    v.step = info->layout == HD_LAYOUT_PAIRS ? 2 : 1;
-    v.value_bytes = info->value_bytes;
-    v.seed = info->seed;
-    hd_policy_use use;
-    hd_policy_read(info->policy, &use); /* of a table it is known: hd_open */
-    v.policy = use.number;
-    v.program = use.program;
-    v.admit_always = info->hkv.admit == HD_ADMIT_ALWAYS;
-    v.dual = info->hkv.dual;
+    hkv_view v = view_without_tiers(info);
     hkv_split(&v, info->hkv.tiers, info->hkv.device_value_bytes);
     return v;
 }

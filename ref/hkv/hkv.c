@@ -533,12 +533,7 @@ static __attribute__((noinline)) const char *accept_spared(insertion *x, const h
 static const char *accept_insert(hkv_view *v, const hkv_item *it, const hd_rule *r, const hkv_home *at,
                                  const hkv_seen *seen, hkv_strictness strictness)
 {
-    insertion x;
-    x.v = v;
-    x.it = it;
-    x.at = at;
-    x.seen = seen;
-    x.strictness = strictness;
+    insertion x = { .v = v, .it = it, .at = at, .seen = seen, .strictness = strictness };
     if (v->program.flags & HD_SPARES) return accept_spared(&x, r);
     x.now = make_room(v, it, at, NULL, &x.taking);
     return accept_room(&x, r);

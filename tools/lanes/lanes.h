@@ -62,8 +62,8 @@ typedef struct lanes_watch {
 /* This machine, which runs one lane after the other. */
 extern const hd_device_seam lanes_host;
 
-/* width: lanes of a warp, or 0: as few as let all of them run at a time. Caches that do not fit the device's memory
- * together run in groups. HD_ECUDA: there is no device, or it failed. HD_ENOMEM. */
+/* width: lanes of a warp, or 0: as few as let half of the warps run at a time. Caches that do not fit the device's
+ * memory together run in groups. HD_ECUDA: there is no device, or it failed. HD_ENOMEM. */
 hd_status lanes_run(const lanes_trace *t, const hd_device_seam *d, uint32_t width, lanes_watch watch,
                     lanes_cache *cache, size_t caches, lanes_facts *facts);
 
