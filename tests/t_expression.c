@@ -462,6 +462,13 @@ static void snapshots_keep_the_text(void)
     must(hd_load(t, file, NULL));
     hd_close(again);
     hd_close(other);
+    char wide[HD_PROGRAM_TEXT] = "expr:on_insert=now";
+    for (int i = 0; i < 32; i++) strcat(wide, "+given");
+    hd_config long_one = config_of(wide);
+    must(hd_open(&long_one, &other));
+    must_fail(hd_save(other, file), HD_EINVAL, "and a snapshot keeps 239");
+    hd_close(other);
+    must(hd_load(t, file, NULL)); /* the old file stands */
     static char bytes[1 << 16];
     FILE *f = fopen(file, "rb");
     size_t n = fread(bytes, 1, sizeof bytes, f);

@@ -165,13 +165,14 @@ signalled 'SIGHUP that is ignored' 0 HUP released \
 endless=(heddle museum --sound --fixtures 1000000 --schedules 1000000 no_release)
 signalled 'SIGTERM under museum' 143 TERM parent "${endless[@]}"
 ended() { gone "$1" || grep -qs '^State:[[:blank:]]*Z' "/proc/$1/status"; }
+# The command first asks the museum for its lists: only the process with these words looks for bugs.
+looks() { caught "$@" && child=$(child_of "$1") && grep -qs fixtures=1000000 "/proc/$child/cmdline"; }
 # children NAME SIGNAL: the museum's process is gone soon after its command was.
 children() {
-  local pid child
+  local pid child=
   "${endless[@]}" >"$work/out" 2>"$work/err" &
   pid=$!
-  wait_until parent $pid TERM
-  child=$(child_of $pid)
+  wait_until looks $pid TERM
   kill "-$2" $pid
   wait $pid 2>/dev/null
   if [ -z "$child" ]; then fail "$1" 'it had no child'

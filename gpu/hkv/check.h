@@ -5,8 +5,8 @@
  * the reference does (ref/hkv/check.c), and the first slot that breaks one is reported.
  *
  * Reads per slot: digest, key, score, holder, bound; per entry the digests of its bucket before it, and per ghost the
- * ghosts before it. In dual mode an entry in its second bucket also reads the digests of its first one: this finds a key
- * that is in both.
+ * ghosts before it. In dual mode an entry in its second bucket also reads the digests of its first one: this finds a
+ * key that is in both.
  */
 #ifndef HKV_CHECK_H
 #define HKV_CHECK_H
