@@ -143,11 +143,24 @@ static uint64_t input(walk *w)
         const char *name;
         uint64_t value;
     } inputs[] = { /* of two that begin alike the longer one comes first */
-                   { "old", w->old },          { "given", in->given }, { "now", in->now },
-                   { "tick", in->tick },       { "epoch", in->epoch }, { "least", in->least },
-                   { "spared", in->spared },   { "slots", in->slots }, { "full", in->full },
-                   { "upper", in->upper },     { "state", in->state }, { "ghosts1", in->ghosts1 },
-                   { "ghosts2", in->ghosts2 }, { "ghost", in->ghost }
+                   { "old", w->old },
+                   { "given", in->given },
+                   { "now", in->now },
+                   { "tick", in->tick },
+                   { "epoch", in->epoch },
+                   { "least", in->least },
+                   { "spared", in->spared },
+                   { "slots", in->slots },
+                   { "full", in->full },
+                   { "upper", in->upper },
+                   { "state", in->state },
+                   { "ghosts1", in->ghosts1 },
+                   { "ghosts2", in->ghosts2 },
+                   { "ghost", in->ghost },
+                   { "middle", in->middle },
+                   { "freq_rival", in->freq_rival },
+                   { "freq_old", in->freq_old },
+                   { "freq", in->freq }
     };
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         if (next_is(w, inputs[i].name)) return inputs[i].value;

@@ -275,7 +275,7 @@ static const char *judge_absent(judging *j)
         return j->rule->list ? next_listed(j, j->key, NULL, 0, true) : NULL; /* find_missed */
     }
     uint64_t score = judge_score_new(&j->policy, j->in);
-    uint64_t admission = judge_admission(&j->policy, j->in);
+    uint64_t admission = judge_admission_bound(&j->policy, j->in, j->outcome == HD_EVICTED);
     switch (j->outcome) {
     case HD_INSERTED:
         if (o->live >= o->capacity && !j->concurrent) return lie(j, "the table was full");

@@ -209,6 +209,24 @@ uint64_t judge_admission(const judge_policy *p, judge_score_in in)
     return p->rule == JUDGE_LFU ? UINT64_MAX : judge_score_new(p, in);
 }
 
+static bool admission_counts(const judge_policy *p)
+{
+    if (judge_policy_borrowed(p)) return judge_borrow_counts(row_of(p));
+    return p->rule == JUDGE_EXPRESSION && strstr(p->expression.text, "freq");
+}
+
+uint64_t judge_admission_bound(const judge_policy *p, judge_score_in in, bool greatest)
+{
+    enum { COUNTS = 16 };
+    uint64_t bound = judge_admission(p, in);
+    for (in.freq = 0; admission_counts(p) && in.freq < COUNTS; in.freq++)
+        for (in.freq_old = 0; in.freq_old < COUNTS; in.freq_old++) {
+            uint64_t one = judge_admission(p, in);
+            if (greatest ? one > bound : one < bound) bound = one;
+        }
+    return bound;
+}
+
 uint64_t judge_score_spared(const judge_policy *p, uint64_t old, judge_score_in in)
 {
     if (judge_policy_borrowed(p)) return judge_borrow_evict(row_of(p), old, in);

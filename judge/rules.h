@@ -104,6 +104,8 @@ bool judge_policy_has_queues(const judge_policy *p);
 uint64_t judge_score_new(const judge_policy *p, judge_score_in in);
 uint64_t judge_score_hit(const judge_policy *p, uint64_t old, judge_score_in in);
 uint64_t judge_admission(const judge_policy *p, judge_score_in in);
+/* The least that it can be, or the greatest, whatever the table has counted of keys. */
+uint64_t judge_admission_bound(const judge_policy *p, judge_score_in in, bool greatest);
 /* The score with which an entry that is about to leave is spared; no more than `old`: it leaves. */
 uint64_t judge_score_spared(const judge_policy *p, uint64_t old, judge_score_in in);
 /* HD_CLOCK_DEVICE: a time in ticks of 2^20 ns, which begin 2^32 ticks or fewer before the table was opened. */

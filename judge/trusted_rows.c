@@ -16,7 +16,9 @@ static hd_score_in as_row_has_it(judge_score_in in)
                       .tick = in.tick,
                       .epoch = in.epoch,
                       .least = in.least,
-                      .spared = (uint16_t)in.spared };
+                      .spared = (uint16_t)in.spared,
+                      .freq = (uint8_t)in.freq,
+                      .freq_old = (uint8_t)in.freq_old };
     return i;
 }
 
@@ -28,6 +30,7 @@ bool judge_borrow_policy(const char *name, uint32_t *row)
 
 bool judge_borrow_needs_scores(uint32_t row) { return (hd_policy_row_of(row)->flags & HD_SCORES_NEEDED) != 0; }
 bool judge_borrow_keeps_order(uint32_t row) { return (hd_policy_row_of(row)->flags & HD_KEEPS_ORDER) != 0; }
+bool judge_borrow_counts(uint32_t row) { return (hd_policy_row_of(row)->flags & HD_COUNTS) != 0; }
 bool judge_borrow_has_queues(uint32_t row) { return (hd_policy_row_of(row)->flags & HD_QUEUES) != 0; }
 uint64_t judge_borrow_new(uint32_t row, judge_score_in in) { return hd_on_insert(row, NULL, as_row_has_it(in)); }
 uint64_t judge_borrow_hit(uint32_t row, uint64_t old, judge_score_in in)

@@ -16,7 +16,7 @@ typedef struct judge_score_in {
     uint32_t epoch, spared;
     uint64_t least; /* spared, least: of an eviction (contract-hkv.md, "Policies that spare") */
     /* of a bucket with queues (contract-hkv.md, "Policies with queues") */
-    uint64_t slots, full, upper, state, ghost, ghosts1, ghosts2;
+    uint64_t slots, full, upper, state, ghost, ghosts1, ghosts2, middle, freq, freq_old, freq_rival;
 } judge_score_in;
 
 /* *row: the policy's place in its registry; false: there is none of that name. */
@@ -25,6 +25,7 @@ bool judge_borrow_needs_scores(uint32_t row);
 /* Whether an eviction changes scores of other entries, or a new entry's score depends on others. */
 bool judge_borrow_keeps_order(uint32_t row);
 bool judge_borrow_has_queues(uint32_t row);
+bool judge_borrow_counts(uint32_t row); /* how often keys came */
 uint64_t judge_borrow_new(uint32_t row, judge_score_in in);
 uint64_t judge_borrow_hit(uint32_t row, uint64_t old, judge_score_in in);
 uint64_t judge_borrow_evict(uint32_t row, uint64_t old, judge_score_in in);

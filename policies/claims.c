@@ -281,6 +281,7 @@ static bool rises_by_time(const hd_nodes *all, uint32_t insert, uint32_t hit)
  * the time alone. */
 static uint32_t group_flags(const hd_nodes *all, const uint32_t function[], uint32_t evicts)
 {
+    if (evicts & HD_COUNTS) return 0;
     /* what a refused item spared would be seen by the next one of its key */
     if ((evicts & HD_KEEPS_ORDER) && !(evicts & HD_ADMITS_ALL)) return 0;
     if (!does_not_fall(all, function[HD_ADMISSION])) return 0;
@@ -295,6 +296,14 @@ static bool takes_logarithms(const hd_nodes *all, const uint32_t function[])
     return false;
 }
 
+static bool reads_counts(const hd_nodes *all, const uint32_t function[])
+{
+    bool reads = false;
+    for (uint32_t of = HD_OF_FREQ; of <= HD_OF_FREQ_RIVAL; of++)
+        for (int f = 0; f < HD_FUNCTIONS; f++) reads = reads || hd_node_reads(all, function[f], of);
+    return reads;
+}
+
 /* Those of on_evict and of what on_insert asks of the bucket. */
 static uint32_t evict_flags(const hd_nodes *all, const uint32_t function[])
 {
@@ -305,6 +314,7 @@ static uint32_t evict_flags(const hd_nodes *all, const uint32_t function[])
     if (!leaves) flags |= HD_SPARES;
     if (queues) flags |= HD_QUEUES;
     if (function[HD_REMEMBER] || function[HD_NEXT_STATE]) flags |= HD_REMEMBERS;
+    if (reads_counts(all, function)) flags |= HD_COUNTS;
     if (hd_node_reads(all, function[HD_ON_INSERT], HD_OF_LEAST)) flags |= HD_READS_LEAST;
     if (flags && hd_node_is(all, function[HD_ADMISSION], UINT64_MAX)) flags |= HD_ADMITS_ALL;
     return flags || takes_logarithms(all, function) ? flags | HD_COMPILED_APART : 0;
@@ -375,6 +385,10 @@ static void some_bucket(search *s, hd_score_in *in)
     in->ghosts1 = (uint16_t)(any_u64(s) % (in->slots + 1u));
     in->ghosts2 = (uint16_t)(any_u64(s) % (in->slots + 1u - in->ghosts1));
     uint64_t list = any_u64(s) % 3;
+    in->middle = (uint16_t)(any_u64(s) % (in->slots + 1u - in->upper));
+    in->freq = any_u64(s) & 15;
+    in->freq_old = any_u64(s) & 15;
+    in->freq_rival = any_u64(s) & 15;
     in->ghost = (uint8_t)((list == 1 && in->ghosts1) || (list == 2 && in->ghosts2) ? list : 0);
 }
 
@@ -443,6 +457,21 @@ static uint64_t queue_function(const search *s, uint32_t function, uint64_t old,
     return hd_queue_function(s->policy, s->program, function, old, in);
 }
 
+/* Whether an answer depends on how often keys came. */
+static bool reads_freq(search *s, uint64_t old, hd_score_in in)
+{
+    hd_score_in other = in;
+    other.freq = any_u64(s) & 15;
+    other.freq_old = any_u64(s) & 15;
+    other.freq_rival = any_u64(s) & 15;
+    bool reads =
+        admission(s, in) != admission(s, other) || on_insert(s, in) != on_insert(s, other) ||
+        hd_on_evict(s->policy, s->program, old, in, true) != hd_on_evict(s->policy, s->program, old, other, true);
+    for (uint32_t f = HD_UPPER_FIRST; f < HD_FUNCTIONS; f++)
+        reads = reads || queue_function(s, f, old, in) != queue_function(s, f, old, other);
+    return reads;
+}
+
 /* Of those about what leaves a bucket: what the policy does, and does not say. */
 static uint32_t evicts_by(search *s, uint64_t old, hd_score_in in)
 {
@@ -451,6 +480,7 @@ static uint32_t evicts_by(search *s, uint64_t old, hd_score_in in)
     if (queues && queue_function(s, HD_UPPER_FIRST, 0, in)) gone |= HD_QUEUES;
     if (queues && (queue_function(s, HD_REMEMBER, old, in) || queue_function(s, HD_NEXT_STATE, 0, in) != in.state))
         gone |= HD_REMEMBERS;
+    if (queues && (s->sought & HD_COUNTS) && reads_freq(s, old, in)) gone |= HD_COUNTS;
     if ((s->sought & HD_SPARES) && hd_on_evict(s->policy, s->program, old, in, queues) != old) gone |= HD_SPARES;
     if ((s->sought & HD_READS_LEAST) && reads_least(s, in)) gone |= HD_READS_LEAST;
     if ((s->sought & HD_ADMITS_ALL) && admission(s, in) != UINT64_MAX) gone |= HD_ADMITS_ALL;
@@ -469,7 +499,9 @@ static uint32_t refuted_by(search *s, uint64_t old, hd_score_in in)
     if (score != in.now || on_insert(s, in) != in.now) gone |= HD_SCORE_IS_TIME;
     if ((left & HD_HITS_ADD) && !adds(s, old, in, some_u64(s))) gone |= HD_HITS_ADD;
     if ((left & HD_SCORES_USED) && uses_given(s, old, in)) gone |= HD_SCORES_USED;
-    return (gone | evicts_by(s, old, in)) & left;
+    gone |= evicts_by(s, old, in);
+    if (gone & HD_COUNTS) gone |= HD_QUEUES | HD_ORDER_FREE | HD_HITS_ADD; /* each item counts */
+    return gone & left;
 }
 
 uint32_t hd_claims_refuted(uint32_t policy, const hd_program *program, uint32_t sought, uint32_t chains)

@@ -22,7 +22,10 @@ enum {
     BY_ALL = (1 << HD_FUNCTIONS) - 1,
     BY_OLD = 1 << HD_ON_HIT | 1 << HD_ON_EVICT | 1 << HD_REMEMBER,
     BY_LEAST = 1 << HD_ON_INSERT,
-    BY_BUCKET = BY_ALL & ~(1 << HD_ON_HIT | 1 << HD_ADMISSION)
+    BY_BUCKET = BY_ALL & ~(1 << HD_ON_HIT | 1 << HD_ADMISSION),
+    BY_COUNTS = BY_ALL & ~(1 << HD_ON_HIT),
+    BY_GONE = 1 << HD_ON_EVICT | 1 << HD_REMEMBER | 1 << HD_ADMISSION,
+    BY_RIVAL = 1 << HD_ON_EVICT
 };
 
 typedef struct input_row {
@@ -33,6 +36,8 @@ typedef struct input_row {
 } input_row;
 
 static const char of_bucket[] = "it is known when a bucket takes a new entry";
+
+static const char of_gone[] = "it is known of an entry that may leave";
 
 static const input_row inputs[] = {
     { "old", HD_OF_OLD, BY_OLD, "it is the score before a hit, or of the entry that leaves" },
@@ -49,6 +54,10 @@ static const input_row inputs[] = {
     { "ghost", HD_OF_GHOST, BY_BUCKET, of_bucket },
     { "ghosts1", HD_OF_GHOSTS1, BY_BUCKET, of_bucket },
     { "ghosts2", HD_OF_GHOSTS2, BY_BUCKET, of_bucket },
+    { "middle", HD_OF_MIDDLE, BY_BUCKET, of_bucket },
+    { "freq", HD_OF_FREQ, BY_COUNTS, of_bucket },
+    { "freq_old", HD_OF_FREQ_OLD, BY_GONE, of_gone },
+    { "freq_rival", HD_OF_FREQ_RIVAL, BY_RIVAL, of_gone },
 };
 enum { INPUTS = sizeof inputs / sizeof *inputs };
 
@@ -545,6 +554,14 @@ static const row_text row_texts[] = {
       "upper_first=(slots-upper<<32)+(ghost==2)<=state+32768>>16;remember=upper|ghost?1+(old>>63):0;"
       "forget=ghost?0:ghosts1>=upper?1:ghosts1+ghosts2>=slots?2:0;next_state=ghost==1?min(slots<<48,"
       "state+max(1<<48,(ghosts2<<48)/max(ghosts1,1))):ghost==2?state-max(1<<48,(ghosts1<<48)/max(ghosts2,1)):state" },
+    { "tinylfu", "expr:on_insert=min(tick,0x7ffffffffffffffe)+1;on_hit=min(tick,0x7ffffffffffffffe)+1;"
+                 "admission=freq>freq_old?MAX:0;upper_first=0" },
+    { "wtinylfu", "expr:on_insert=min(tick,0x1ffffffffffff)<<13|spared|1<<63;"
+                  "on_hit=min(tick,0x1ffffffffffff)<<13|8191|1<<62<<(old>>63);admission=MAX;"
+                  "on_evict=spared<((old>>63)&(upper>=max(slots/100,1))&(full<=(freq_old>freq_rival)))+"
+                  "(middle-(slots-max(slots/100,1))*4/5)?min(tick,0x1ffffffffffff)<<13|spared:old;"
+                  "upper_first=spared<middle-(slots-max(slots/100,1))*4/5?2:"
+                  "(spared==middle-(slots-max(slots/100,1))*4/5)&(upper>=max(slots/100,1))" },
 };
 
 /* The row that has these functions; HD_POLICY_EXPRESSION: none. */
@@ -585,7 +602,7 @@ static hd_status use_expressions(const char *text, hd_nodes *all, hd_policy_use 
     uint32_t row = row_with(all, function), proven = hd_claims_proven(all, function);
     if (row != HD_POLICY_EXPRESSION && !(hd_policy_rows[row].flags & HD_SCORES_NEEDED)) return use_row(row, use), HD_OK;
     /* of functions that matter, not claims */
-    const uint32_t found = HD_SCORES_USED | HD_SPARES | HD_READS_LEAST | HD_QUEUES | HD_REMEMBERS;
+    const uint32_t found = HD_SCORES_USED | HD_KEEPS_ORDER;
     uint32_t gone = hd_claims_refuted(HD_POLICY_EXPRESSION, &use->program, proven & ~found, CHAINS);
     HD_ASSERT(gone == 0, "a flag is proven, and refuted");
     use->program.flags = proven & ~gone;
@@ -652,7 +669,7 @@ hd_status hd_policy_read(const char *text, hd_policy_use *use)
 
 const char *hd_policy_flag_words(uint32_t flags)
 {
-    static const char *const text[12][2][3][16] = {
+    static const char *const text[20][2][3][16] = {
         WORDS_WITH("", ""),
         WORDS_WITH("spares", ", spares"),
         WORDS_WITH("reads least", ", reads least"),
@@ -664,14 +681,23 @@ const char *hd_policy_flag_words(uint32_t flags)
         WORDS_WITH("queues, ghosts", ", queues, ghosts"),
         WORDS_WITH("spares, queues, ghosts", ", spares, queues, ghosts"),
         WORDS_WITH("reads least, queues, ghosts", ", reads least, queues, ghosts"),
-        WORDS_WITH("spares, reads least, queues, ghosts", ", spares, reads least, queues, ghosts")
+        WORDS_WITH("spares, reads least, queues, ghosts", ", spares, reads least, queues, ghosts"),
+        WORDS_WITH("queues, counts", ", queues, counts"),
+        WORDS_WITH("spares, queues, counts", ", spares, queues, counts"),
+        WORDS_WITH("reads least, queues, counts", ", reads least, queues, counts"),
+        WORDS_WITH("spares, reads least, queues, counts", ", spares, reads least, queues, counts"),
+        WORDS_WITH("queues, ghosts, counts", ", queues, ghosts, counts"),
+        WORDS_WITH("spares, queues, ghosts, counts", ", spares, queues, ghosts, counts"),
+        WORDS_WITH("reads least, queues, ghosts, counts", ", reads least, queues, ghosts, counts"),
+        WORDS_WITH("spares, reads least, queues, ghosts, counts", ", spares, reads least, queues, ghosts, counts")
     };
     uint32_t words = (flags & HD_MONOTONE ? 1u : 0) + (flags & HD_ORDER_FREE ? 2u : 0) +
                      (flags & HD_SCORE_ADMITS ? 4u : 0) + (flags & HD_SCORE_IS_TIME ? 8u : 0);
     uint32_t evicts = (flags & HD_SPARES ? 1u : 0) + (flags & HD_READS_LEAST ? 2u : 0) +
                       (flags & HD_REMEMBERS ? 8u
                        : flags & HD_QUEUES  ? 4u
-                                            : 0);
+                                            : 0) +
+                      (flags & HD_COUNTS ? 8u : 0);
     return text[evicts][flags & HD_HITS_ADD ? 1 : 0][flags & HD_SCORES_NEEDED ? 2
                                                      : flags & HD_SCORES_USED ? 1
                                                                               : 0][words];

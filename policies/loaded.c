@@ -46,20 +46,22 @@ static hd_status flags_check(const hd_loaded_policy *p, uint32_t number)
         return hd_fail(HD_EINVAL,
                        "policy %s: it reads the scores of callers (in.given), and does not claim HD_SCORES_USED",
                        p->name);
-    if (!p->upper_first != !(p->flags & HD_QUEUES) || (!p->upper_first && (p->flags & HD_REMEMBERS)))
-        return hd_fail(
-            HD_EINVAL,
-            "policy %s: its row is HD_POLICY_QUEUES exactly if it claims HD_QUEUES, which HD_REMEMBERS needs", p->name);
+    if (!p->upper_first != !(p->flags & HD_QUEUES) || (!p->upper_first && (p->flags & (HD_REMEMBERS | HD_COUNTS))))
+        return hd_fail(HD_EINVAL,
+                       "policy %s: its row is HD_POLICY_QUEUES exactly if it claims HD_QUEUES, which HD_REMEMBERS and "
+                       "HD_COUNTS need",
+                       p->name);
     if (found & HD_KEEPS_ORDER & ~p->flags)
         return hd_fail(
             HD_EINVAL,
-            "policy %s: on_evict spares entries, on_insert reads in.least, or it remembers keys, and it does "
-            "not claim HD_SPARES, HD_READS_LEAST or HD_REMEMBERS",
+            "policy %s: on_evict spares entries, on_insert reads in.least, or it remembers or counts keys, and it does "
+            "not claim HD_SPARES, HD_READS_LEAST, HD_REMEMBERS or HD_COUNTS",
             p->name);
-    if ((p->flags & HD_KEEPS_ORDER) && (p->flags & (HD_ORDER_FREE | HD_HITS_ADD)) && !(p->flags & HD_ADMITS_ALL))
+    bool alone = (p->flags & HD_COUNTS) || ((p->flags & HD_KEEPS_ORDER) && !(p->flags & HD_ADMITS_ALL));
+    if (alone && (p->flags & (HD_ORDER_FREE | HD_HITS_ADD)))
         return hd_fail(HD_EINVAL,
-                       "policy %s: HD_SPARES and HD_READS_LEAST exclude HD_ORDER_FREE and HD_HITS_ADD "
-                       "without HD_ADMITS_ALL",
+                       "policy %s: HD_COUNTS, and without HD_ADMITS_ALL also HD_SPARES and HD_READS_LEAST, exclude "
+                       "HD_ORDER_FREE and HD_HITS_ADD",
                        p->name);
     return HD_OK;
 }

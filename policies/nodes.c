@@ -157,9 +157,13 @@ static uint64_t most_of(uint32_t of)
     case HD_OF_EPOCH: return UINT32_MAX;
     case HD_OF_FULL: return 1;
     case HD_OF_GHOST: return 6;
+    case HD_OF_FREQ:
+    case HD_OF_FREQ_OLD:
+    case HD_OF_FREQ_RIVAL: return 15;
     case HD_OF_SPARED:
     case HD_OF_BUCKET_SLOTS:
     case HD_OF_UPPER:
+    case HD_OF_MIDDLE:
     case HD_OF_GHOSTS1:
     case HD_OF_GHOSTS2: return UINT16_MAX;
     default: return UINT64_MAX;

@@ -17,7 +17,7 @@ enum {
 typedef struct hd_node {
     uint8_t operation;    /* HD_STEP_LOAD: an input or a constant; HD_STEP_SELECT; or a binary one: ADD .. NE, without
                                GT and GE */
-    uint8_t of;           /* LOAD: HD_OF_OLD to HD_OF_GHOSTS2, or HD_OF_CONSTANT */
+    uint8_t of;           /* LOAD: HD_OF_OLD to HD_OF_FREQ_RIVAL, or HD_OF_CONSTANT */
     uint16_t child[3];    /* two of a binary operation; SELECT: condition, then, else */
     uint32_t reads;       /* a bit for each input, 1 << HD_OF_..., and HD_NODE_LOGARITHMS */
     uint64_t least, most; /* all values are within; a constant: its value */

@@ -9,10 +9,11 @@
  *     NAME_on_evict(old, in)  asked of the entry that is about to leave. If it returns more than `old`, the entry is
  *                             spared: it stays with that score, and the search for the least goes on
  *
- * The entries of a bucket may be two queues: those with a score of at least 2^63, and the others. And the bucket may
- * remember keys that left, its ghosts, in two lists, and a word, its state:
+ * The entries of a bucket may be queues: the upper one has scores of at least 2^63, the middle one of the others those
+ * of at least 2^62, the lower one the rest. And the bucket may remember keys that left, its ghosts, in two lists, and a
+ * word, its state; and it may count how often keys come:
  *
- *     NAME_upper_first(in)    not 0: an entry of the upper queue leaves, if there is one; else of the lower queue
+ *     NAME_upper_first(in)    the queue that gives up an entry first: 0 the lower one, 1 the upper, 2 the middle
  *     NAME_remember(old, in)  the list, 1 or 2, that the key of the entry that leaves is added to; 0: none
  *     NAME_forget(in)         the list whose oldest key is forgotten before one is added; 0: none
  *     NAME_next_state(in)     the new state
@@ -57,14 +58,19 @@ enum {
     HD_ADMITS_ALL = 512,  /* the admission score is 2^64 - 1                              */
     /* on CUDA a file of its own compiles the kernels for it: it spares, reads `least`, has queues, takes logarithms */
     HD_COMPILED_APART = 1024,
-    HD_QUEUES = 2048,   /* upper_first decides which queue an entry leaves; what on_evict gives may be less than old */
-    HD_REMEMBERS = 4096 /* the table has ghosts and states: remember, forget, next_state */
+    HD_QUEUES = 2048,    /* upper_first decides which queue an entry leaves; what on_evict gives may be less than old */
+    HD_REMEMBERS = 4096, /* the table has ghosts and states: remember, forget, next_state */
+    HD_COUNTS = 8192     /* it counts keys: a function reads freq, freq_old or freq_rival */
 };
 
 /* What an eviction leaves matters to the next one. */
-enum { HD_KEEPS_ORDER = HD_SPARES | HD_READS_LEAST | HD_QUEUES | HD_REMEMBERS };
+enum { HD_KEEPS_ORDER = HD_SPARES | HD_READS_LEAST | HD_QUEUES | HD_REMEMBERS | HD_COUNTS };
 
-#define HD_UPPER_QUEUE (1ull << 63)
+#define HD_UPPER_QUEUE  (1ull << 63)
+#define HD_MIDDLE_QUEUE (1ull << 62)
+
+/* What upper_first gives, as the bit by which scores are turned: the lowest that is turned leaves first. */
+HD_FN uint64_t hd_turn_of(uint64_t first) { return first == 2 ? HD_MIDDLE_QUEUE : first ? HD_UPPER_QUEUE : 0; }
 
 /* The epoch above, 32 bits of score below: any later epoch beats any earlier one. */
 HD_FN uint64_t hd_epoch_score(uint32_t epoch, uint32_t low) { return (uint64_t)epoch << 32 | low; }

@@ -18,7 +18,7 @@ enum {
     HD_PROGRAM_STEPS = 96,     /* of all functions together */
     HD_PROGRAM_CONSTANTS = 12, /* different ones                  */
     HD_PROGRAM_SAVED = 4,      /* values that wait at a time      */
-    HD_PROGRAM_TEXT = 480,     /* bytes of a policy's text and its end */
+    HD_PROGRAM_TEXT = 512,     /* bytes of a policy's text and its end */
     HD_PROGRAM_KEPT = 240      /* of one that a file keeps */
 };
 
@@ -67,6 +67,10 @@ enum {
     HD_OF_GHOST,
     HD_OF_GHOSTS1,
     HD_OF_GHOSTS2,
+    HD_OF_MIDDLE,
+    HD_OF_FREQ,
+    HD_OF_FREQ_OLD,
+    HD_OF_FREQ_RIVAL,
     HD_OF_CONSTANT
 };
 
@@ -112,6 +116,10 @@ typedef struct hd_score_in {
     uint16_t upper; /* entries with a score of 2^63 or more, before any was spared */
     uint16_t ghosts1; /* keys that are remembered in list 1                  */
     uint16_t ghosts2; /* and in list 2                                       */
+    uint16_t middle;  /* entries with a score of 2^62 to 2^63 - 1, as `upper` */
+    /* How often keys came lately, 0 to 15 (HD_COUNTS): the item's, with this time; that of the entry which is asked
+     * about or would leave; that of the entry which would leave first among those of the other half, upper or not. */
+    uint8_t freq, freq_old, freq_rival;
 } hd_score_in;
 
 /* Of an item of which nothing else is known. */
@@ -125,7 +133,8 @@ HD_FN hd_score_in hd_score_in_of(uint64_t given, uint64_t now, uint64_t tick, ui
     in.spared = 0;
     in.full = in.ghost = 0;
     in.least = in.state = 0;
-    in.slots = in.upper = in.ghosts1 = in.ghosts2 = 0;
+    in.slots = in.upper = in.ghosts1 = in.ghosts2 = in.middle = 0;
+    in.freq = in.freq_old = in.freq_rival = 0;
     return in;
 }
 
@@ -260,6 +269,10 @@ HD_PROGRAM_FN uint64_t hd_program_run(const hd_program *p, uint32_t function, ui
     value[HD_OF_GHOST] = in.ghost;
     value[HD_OF_GHOSTS1] = in.ghosts1;
     value[HD_OF_GHOSTS2] = in.ghosts2;
+    value[HD_OF_MIDDLE] = in.middle;
+    value[HD_OF_FREQ] = in.freq;
+    value[HD_OF_FREQ_OLD] = in.freq_old;
+    value[HD_OF_FREQ_RIVAL] = in.freq_rival;
 #endif
     uint32_t i = p->begin[function], end = p->end[function];
     HD_ASSERT(i < end && end <= HD_PROGRAM_STEPS, "a function has no steps");

@@ -39,11 +39,13 @@ void model_open(model *m, hd_table *table)
     m->score = (uint64_t *)test_alloc(m->buckets * m->slots, sizeof *m->score);
     m->value = (uint8_t *)test_alloc(m->buckets * m->slots, m->value_bytes);
     model_queues_open(m);
+    model_counts_open(m);
 }
 
 void model_close(model *m)
 {
     model_queues_close(m);
+    model_counts_close(m);
     free(m->used);
     free(m->key);
     free(m->score);
@@ -298,7 +300,18 @@ static const char *must_be(hd_outcome want, hd_outcome said, uint64_t key, uint6
                      hd_outcome_name(said));
 }
 
-/* An absent key of a policy with queues, which admits all. */
+static const char *must_be_refused(const model *m, const model_entry *left, uint64_t key, const void *value,
+                                   uint64_t score)
+{
+    if (left->key != key || left->score != score)
+        return objection("refused (%llu, %llu) was listed as (%llu, %llu)", (ull)key, (ull)score, (ull)left->key,
+                         (ull)left->score);
+    if (m->value_bytes && left->value && memcmp(left->value, value, m->value_bytes))
+        return objection("refused key %llu was listed with another value", (ull)key);
+    return NULL;
+}
+
+/* An absent key of a policy with queues, which admits all but for tinylfu. */
 static const char *upsert_by_queues(model *m, const uint64_t b[2], unsigned n, uint64_t to, uint64_t key,
                                     const void *value, uint64_t given, hd_outcome said, const model_entry *left)
 {
@@ -310,8 +323,10 @@ static const char *upsert_by_queues(model *m, const uint64_t b[2], unsigned n, u
         put(m, to * m->slots + m->used[to]++, key, value, score);
         return NULL;
     }
-    uint64_t p = (uint64_t)leaves;
-    if ((no = must_be(HD_EVICTED, said, key, p / m->slots))) return no;
+    uint64_t p = (uint64_t)leaves, at = p / m->slots;
+    if (policy_is(m, "tinylfu") && !m->always && model_count_of(m, at, key) <= model_count_of(m, at, m->key[p]))
+        return (no = must_be(HD_REFUSED, said, key, at)) ? no : must_be_refused(m, left, key, value, score);
+    if ((no = must_be(HD_EVICTED, said, key, at))) return no;
     if (left->key != m->key[p] || left->score != m->score[p])
         return objection("key %llu evicted (%llu, %llu); (%llu, %llu) is to leave", (ull)key, (ull)left->key,
                          (ull)left->score, (ull)m->key[p], (ull)m->score[p]);
@@ -330,6 +345,7 @@ const char *model_upsert(model *m, uint64_t key, const void *value, uint64_t giv
     unsigned n = model_buckets(m, key, b);
     int64_t found = model_find(m, key);
     const char *no;
+    model_count(m, key);
     if (found != MODEL_NONE) {
         uint64_t p = (uint64_t)found;
         if ((no = must_be(HD_UPDATED, said, key, p / m->slots))) return no;
@@ -352,13 +368,7 @@ const char *model_upsert(model *m, uint64_t key, const void *value, uint64_t giv
     to = gives_up(m, b, n);
     uint64_t least = least_of(m, to), score = model_on_insert(m, given);
     if (admission(m, given) < least) {
-        if ((no = must_be(HD_REFUSED, said, key, to))) return no;
-        if (left->key != key || left->score != score)
-            return objection("refused (%llu, %llu) was listed as (%llu, %llu)", (ull)key, (ull)score, (ull)left->key,
-                             (ull)left->score);
-        if (m->value_bytes && left->value && memcmp(left->value, value, m->value_bytes))
-            return objection("refused key %llu was listed with another value", (ull)key);
-        return NULL;
+        return (no = must_be(HD_REFUSED, said, key, to)) ? no : must_be_refused(m, left, key, value, score);
     }
     if ((no = must_be(HD_EVICTED, said, key, to))) return no;
     int64_t victim = find_in(m, to, left->key);

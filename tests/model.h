@@ -13,18 +13,19 @@
 #include "tests/testing.h"
 
 typedef struct model {
-    char policy[480];
+    char policy[512];
     uint64_t buckets, seed, now; /* now: the clock of the next item */
     uint32_t slots, value_bytes, epoch;
     bool dual, always;
-    uint32_t spared;         /* of the upsert at m->now: entries that it spared, ... */
-    uint64_t least;          /* ... and the least score that stays in its bucket     */
-    int ghost;               /* ... and the list in which its key was; 4 more: it was forgotten by it */
-    struct model_past *past; /* (buckets) what they remember, of policies with queues */
-    uint32_t *used;          /* (buckets)                     */
-    uint64_t *key;           /* (buckets, slots)              */
-    uint64_t *score;         /* (buckets, slots)              */
-    uint8_t *value;          /* (buckets, slots, value_bytes) */
+    uint32_t spared;             /* of the upsert at m->now: entries that it spared, ... */
+    uint64_t least;              /* ... and the least score that stays in its bucket     */
+    int ghost;                   /* ... and the list in which its key was; 4 more: it was forgotten by it */
+    struct model_past *past;     /* (buckets) what they remember, of policies with queues */
+    struct model_counts *counts; /* (buckets) of policies that count keys */
+    uint32_t *used;              /* (buckets)                     */
+    uint64_t *key;               /* (buckets, slots)              */
+    uint64_t *score;             /* (buckets, slots)              */
+    uint8_t *value;              /* (buckets, slots, value_bytes) */
 } model;
 
 /* An entry that left, or did not enter, as a table reports it. */
@@ -58,6 +59,13 @@ void model_queues_close(model *m);
 uint64_t model_queues_on_insert(const model *m);
 uint64_t model_queues_on_hit(const model *m, uint64_t old, uint64_t given);
 int64_t model_queues_take(model *m, const uint64_t b[2], unsigned n, uint64_t to, uint64_t key);
+
+/* Policies that count keys (model_counts.c). A use of the key; how often bucket b has counted it. */
+bool model_has_counts(const model *m);
+void model_counts_open(model *m);
+void model_counts_close(model *m);
+void model_count(model *m, uint64_t key);
+uint64_t model_count_of(const model *m, uint64_t b, uint64_t key);
 
 /* What the policy makes of an item at m->now. */
 uint64_t model_on_insert(const model *m, uint64_t given);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * model_queues.c - the model of policies with two queues and ghosts (doc/contract-hkv.md, "Policies with queues"). A
+ * model_queues.c - the model of policies with queues and ghosts (doc/contract-hkv.md, "Policies with queues"). A
  * ghost is a key in an array, the oldest first; a target is a number with a fraction. It shares no line with ref/ or
  * policies/.
  */
@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UPPER 9223372036854775808u
+#define UPPER  9223372036854775808u
+#define MIDDLE 4611686018427387904u
 
 typedef struct model_ghost {
     uint64_t key;
@@ -27,7 +28,7 @@ typedef struct model_past {
 typedef struct taking {
     uint64_t b;
     bool full;
-    uint32_t upper, of_list[3];
+    uint32_t upper, middle, of_list[3];
     int ghost;         /* the list in which the key is; 0: none */
     model_past *there; /* where, and which */
     uint32_t which;
@@ -36,7 +37,10 @@ typedef struct taking {
 
 static bool is(const model *m, const char *name) { return !strcmp(m->policy, name); }
 
-bool model_has_queues(const model *m) { return is(m, "slru") || is(m, "twoq") || is(m, "s3fifo") || is(m, "arc"); }
+bool model_has_queues(const model *m)
+{
+    return is(m, "slru") || is(m, "twoq") || is(m, "s3fifo") || is(m, "arc") || model_has_counts(m);
+}
 
 void model_queues_open(model *m)
 {
@@ -60,8 +64,16 @@ static uint64_t hits_of(uint64_t score) { return score % 4; }
 
 static uint64_t place(const model *m) { return at_most(m->now, 562949953421311u) * 16384 + 4 * (uint64_t)m->spared; }
 
+/* Of a segment of wtinylfu. */
+static uint64_t in_segment(const model *m, uint64_t first, uint32_t spared)
+{
+    return first + at_most(m->now, 562949953421311u) * 8192 + spared;
+}
+
 uint64_t model_queues_on_insert(const model *m)
 {
+    if (is(m, "wtinylfu")) return in_segment(m, UPPER, m->spared);
+    if (is(m, "tinylfu")) return at_most(m->now, UPPER - 2) + 1;
     if (is(m, "slru")) return at_most(m->now, 1125899906842623u) * 8192 + m->spared;
     if (is(m, "s3fifo")) return place(m) + (m->ghost == 1 ? UPPER : 0);
     return m->ghost ? above(m->now) : at_most(m->now, UPPER - 1);
@@ -70,6 +82,8 @@ uint64_t model_queues_on_insert(const model *m)
 uint64_t model_queues_on_hit(const model *m, uint64_t old, uint64_t given)
 {
     if (is(m, "s3fifo")) return old + at_most(given, 3 - hits_of(old));
+    if (is(m, "wtinylfu")) return in_segment(m, old < UPPER ? MIDDLE : UPPER, 8191);
+    if (is(m, "tinylfu")) return at_most(m->now, UPPER - 2) + 1;
     if (!is(m, "twoq")) return above(m->now);
     return old < UPPER || old > above(m->now) ? old : above(m->now);
 }
@@ -91,7 +105,11 @@ static void see_ghosts(model *m, const uint64_t b[2], unsigned n, uint64_t key, 
 static taking take(model *m, uint64_t to, bool full, const uint64_t b[2], unsigned n, uint64_t key)
 {
     taking t = { .b = to, .full = full };
-    for (uint32_t s = 0; s < m->used[to]; s++) t.upper += m->score[to * m->slots + s] >= UPPER;
+    for (uint32_t s = 0; s < m->used[to]; s++) {
+        uint64_t score = m->score[to * m->slots + s];
+        t.upper += score >= UPPER;
+        t.middle += score >= MIDDLE && score < UPPER;
+    }
     see_ghosts(m, b, n, key, &t);
     double own = t.of_list[t.ghost], other = t.of_list[3 - t.ghost - (t.ghost == 0)];
     double step = other > own ? other / (own > 0 ? own : 1) : 1;
@@ -100,8 +118,22 @@ static taking take(model *m, uint64_t to, bool full, const uint64_t b[2], unsign
     return t;
 }
 
+/* wtinylfu: the entries of the window, and how many are protected that should not be. */
+static uint32_t window(const model *m) { return m->slots < 200 ? 1 : m->slots / 100; }
+static uint32_t demoted(const model *m, const taking *t)
+{
+    uint32_t most = 4 * (m->slots - window(m)) / 5;
+    return t->middle > most ? t->middle - most : 0;
+}
+static bool window_is_next(const model *m, const taking *t)
+{
+    return m->spared == demoted(m, t) && t->upper >= window(m);
+}
+
 static bool from_upper(const model *m, const taking *t)
 {
+    if (is(m, "tinylfu")) return false;
+    if (is(m, "wtinylfu")) return window_is_next(m, t);
     uint32_t lower = m->slots - t->upper;
     double p = round(t->target * 0x1p32) * 0x1p-32;
     if (is(m, "slru")) return 5 * (t->upper - at_most(m->spared, t->upper)) > 4 * (uint64_t)m->slots;
@@ -110,21 +142,37 @@ static bool from_upper(const model *m, const taking *t)
     return !(lower > p || (t->ghost == 2 && lower == p));
 }
 
+/* The place of the lowest score from `from` to `to`. */
+static int64_t lowest(const model *m, uint64_t b, uint64_t from, uint64_t to)
+{
+    int64_t found = MODEL_NONE;
+    for (uint64_t p = b * m->slots; p < b * m->slots + m->used[b]; p++)
+        if (m->score[p] >= from && m->score[p] <= to && (found == MODEL_NONE || m->score[p] < m->score[found]))
+            found = (int64_t)p;
+    return found;
+}
+
 /* The place of the entry that leaves first; MODEL_NONE: the bucket is empty. */
 static int64_t first(const model *m, const taking *t)
 {
     bool wanted = from_upper(m, t);
     int64_t found = MODEL_NONE;
+    if (is(m, "wtinylfu") && m->spared < demoted(m, t)) return lowest(m, t->b, MIDDLE, UPPER - 1);
     for (int turn = 0; turn < 2 && found == MODEL_NONE; turn++, wanted = !wanted)
-        for (uint64_t p = t->b * m->slots; p < t->b * m->slots + m->used[t->b]; p++)
-            if ((m->score[p] >= UPPER) == wanted && (found == MODEL_NONE || m->score[p] < m->score[found]))
-                found = (int64_t)p;
+        found = lowest(m, t->b, wanted ? UPPER : 0, wanted ? UINT64_MAX : UPPER - 1);
     return found;
 }
 
 /* The score with which the entry stays; its own: it leaves. */
-static uint64_t moved(const model *m, const taking *t, uint64_t old)
+static uint64_t moved(const model *m, const taking *t, int64_t p)
 {
+    uint64_t old = m->score[p];
+    if (is(m, "wtinylfu")) {
+        int64_t rival = lowest(m, t->b, 0, UPPER - 1);
+        bool wins = rival == MODEL_NONE || model_count_of(m, t->b, m->key[p]) > model_count_of(m, t->b, m->key[rival]),
+             enters = old >= UPPER && window_is_next(m, t) && (!t->full || wins);
+        return enters || m->spared < demoted(m, t) ? in_segment(m, 0, m->spared) : old;
+    }
     if (is(m, "slru")) return from_upper(m, t) ? model_queues_on_insert(m) : old;
     if (!is(m, "s3fifo") || !t->full || hits_of(old) < (old >= UPPER ? 1 : 2)) return old;
     return UPPER + place(m) + (old >= UPPER ? hits_of(old) - 1 : 0);
@@ -138,7 +186,7 @@ static unsigned move(model *m, const taking *t, unsigned n, int64_t *leaves)
         unsigned k = n == 2 && m->score[p[1]] % UPPER < m->score[p[0]] % UPPER;
         *leaves = p[k];
         if (p[k] == MODEL_NONE || m->spared >= at_most((m->dual ? 8u : 4u) * (uint64_t)m->slots, 4095)) return k;
-        uint64_t score = moved(m, &t[k], m->score[p[k]]);
+        uint64_t score = moved(m, &t[k], p[k]);
         if (score == m->score[p[k]]) return k;
         m->score[p[k]] = score;
     }
@@ -155,7 +203,7 @@ static void drop(model_past *past, uint32_t i)
 /* The list that the key of an entry joins; 0: none. */
 static int joins(const model *m, const taking *t, uint64_t score)
 {
-    if (is(m, "slru") || (is(m, "arc") && !t->upper && !t->ghost)) return 0;
+    if (is(m, "slru") || model_has_counts(m) || (is(m, "arc") && !t->upper && !t->ghost)) return 0;
     return is(m, "arc") ? 1 + (score >= UPPER) : score < UPPER;
 }
 

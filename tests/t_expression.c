@@ -77,6 +77,15 @@ static const struct {
       "per?1:ghosts1+ghosts2>=slots?2:0;next_state=ghost==1?min(slots<<48,state+max(1<<48,(ghosts2<<48)/max(ghosts1"
       ",1))):ghost==2?state-max(1<<48,(ghosts1<<48)/max(ghosts2,1)):state",
       "arc" },
+    { "expr:on_insert=1+min(tick,0x7ffffffffffffffe);on_hit=min(tick,0x7ffffffffffffffe)+1;"
+      "admission=freq_old<freq?MAX:0;upper_first=0",
+      "tinylfu" },
+    { "expr:on_insert=min(tick,0x1ffffffffffff)<<13|spared|1<<63;on_hit=min(tick,0x1ffffffffffff)<<13|8191|1<<62<<"
+      "(old>>63);admission=MAX;on_evict=spared<((old>>63)&(max(slots/100,1)<=upper)&(full<="
+      "(freq_old>freq_rival)))+(middle-(slots-max(slots/100,1))*4/5)?min(tick,0x1ffffffffffff)<<13|spared:old;"
+      "upper_first=spared<middle-(slots-max(slots/100,1))*4/5?2:(spared==middle-(slots-max(slots/100,1))*4/5)&"
+      "(upper>=max(slots/100,1))",
+      "wtinylfu" },
     { "expr:on_insert=1;upper_first=0;remember=1", "expr:on_insert=1;upper_first=0;remember=1" },
     { "expr:on_insert=now;on_evict=old", "lru" },
 };
@@ -120,6 +129,10 @@ static const test_refusal mistakes[] = {
     { "expr:on_insert=1;on_evict=old+least", "policy: column 31: expected no 'least' in on_evict" },
     { "expr:on_insert=1;admission=spared", "policy: column 28: expected no 'spared' in admission" },
     { "expr:on_insert=1;admission=ghost", "policy: column 28: expected no 'ghost' in admission" },
+    { "expr:on_insert=1;upper_first=freq;on_hit=freq", "policy: column 42: expected no 'freq' in on_hit" },
+    { "expr:on_insert=1;upper_first=freq_old", "policy: column 30: expected no 'freq_old' in upper_first" },
+    { "expr:on_insert=1;admission=freq_rival", "policy: column 28: expected no 'freq_rival' in admission" },
+    { "expr:on_insert=1;admission=freq", "policy: upper_first= is needed" },
     { "expr:on_insert=1+slots;on_hit=2;admission=3", "policy: upper_first= is needed" },
     { "expr:on_insert=1;remember=1", "policy: upper_first= is needed" },
     { "expr:on_insert=1;upper_first=upper;forget=1", "policy: remember= is needed" },
@@ -152,7 +165,7 @@ static void mistakes_name_the_column(void)
     hd_policy_use use;
     char text[HD_PROGRAM_TEXT + 200] = "expr:on_insert=now";
     while (strlen(text) < HD_PROGRAM_TEXT) strcat(text, "+now");
-    must_fail(hd_policy_read(text, &use), HD_EINVAL, "is longer than 479 characters");
+    must_fail(hd_policy_read(text, &use), HD_EINVAL, "is longer than 511 characters");
     text[HD_PROGRAM_TEXT - 1 - (HD_PROGRAM_TEXT - 1 - 18) % 4] = 0;
     must_fail(hd_policy_read(text, &use), HD_EINVAL, "take more than 96 steps");
     snprintf(text, sizeof text, "expr:on_insert=%s",
@@ -188,8 +201,11 @@ static void same_values(const char *text, const hd_policy_use *use, uint64_t *r)
         in.slots = (uint16_t)(2 + test_below(r, 4095)), in.full = test_below(r, 2) == 0, in.state = some(r);
         in.upper = (uint16_t)test_below(r, in.slots + 1u), in.ghost = (uint8_t)test_below(r, 7);
         in.ghosts1 = (uint16_t)test_below(r, in.slots + 1u), in.ghosts2 = (uint16_t)test_below(r, in.slots + 1u);
-        judge_score_in to_judge = { in.given, in.now,   in.tick,  in.epoch, in.spared,  in.least,  in.slots,
-                                    in.full,  in.upper, in.state, in.ghost, in.ghosts1, in.ghosts2 };
+        in.middle = (uint16_t)test_below(r, in.slots + 1u), in.freq = (uint8_t)test_below(r, 16);
+        in.freq_old = (uint8_t)test_below(r, 16), in.freq_rival = (uint8_t)test_below(r, 16);
+        judge_score_in to_judge = { in.given,   in.now,    in.tick,  in.epoch,    in.spared,    in.least,
+                                    in.slots,   in.full,   in.upper, in.state,    in.ghost,     in.ghosts1,
+                                    in.ghosts2, in.middle, in.freq,  in.freq_old, in.freq_rival };
         bool queues = use->program.flags & HD_QUEUES;
         uint64_t old = some(r), is[HD_FUNCTIONS] = { hd_on_insert(use->number, &use->program, in),
                                                      hd_on_hit(use->number, &use->program, old, in),
@@ -258,7 +274,8 @@ enum {
     P = HD_COMPILED_APART, /* powers and logarithms */
     ALL = HD_ADMITS_ALL,
     Q = HD_QUEUES | HD_COMPILED_APART,
-    G = HD_QUEUES | HD_REMEMBERS | HD_COMPILED_APART
+    G = HD_QUEUES | HD_REMEMBERS | HD_COMPILED_APART,
+    C = HD_QUEUES | HD_COUNTS | HD_COMPILED_APART
 };
 
 static const struct {
@@ -325,6 +342,8 @@ static const struct {
     { "expr:on_insert=1;on_evict=old/2;admission=MAX;upper_first=1", O | S | Q | ALL }, /* less than old is another */
     { "expr:on_insert=1;upper_first=1;next_state=state+1", A | G },
     { "expr:on_insert=ghost;on_hit=old;admission=MAX;upper_first=1;remember=1", M | H | G | ALL },
+    { "expr:on_insert=1;admission=freq;upper_first=0", C }, /* each item is counted: no groups */
+    { "expr:on_insert=1;on_hit=old;admission=MAX;upper_first=freq>1", M | C | ALL },
 };
 
 static void flags_are_found(void)

@@ -106,6 +106,8 @@ static const plan plans[] = {
     { "twoq", &no_scores, still },
     { "s3fifo", &given_few, still },
     { "arc", &no_scores, still },
+    { "tinylfu", &no_scores, still },
+    { "wtinylfu", &no_scores, still },
     { "expr:on_insert=now;on_hit=(old>>1)+(now>>1)", &no_scores, still },
     { "expr:on_insert=now;on_hit=max(old,now)+(now-old<=1000?2*given:given);admission=MAX", &given_few, still },
     { "expr:on_insert=given;on_hit=old+given", &given_few, still },

@@ -30,7 +30,7 @@ typedef enum hd_case_outputs { HD_OUTPUTS_ALL, HD_OUTPUTS_NONE, HD_OUTPUTS_SOME 
 typedef struct hd_case {
     char design[16], op[32], kernel[32];   /* "hkv" "serve" "ref"; "usual": the table selects */
     char backend[16];                      /* "": the first that has a kernel of that name */
-    char policy[480], lock[16], keys[256]; /* "lru" "ordered" "zipf:0.99,4Mi"                 */
+    char policy[512], lock[16], keys[256]; /* "lru" "ordered" "zipf:0.99,4Mi"                 */
     uint64_t buckets;                      /* 0: from capacity                          */
     uint64_t capacity;
     uint32_t slots, value_bytes;

@@ -27,7 +27,8 @@ static void put(drawing *d, const char *words)
 
 static void draw_of_bucket(drawing *d)
 {
-    static const char *const inputs[] = { "slots", "full", "upper", "state", "ghost", "ghosts1", "ghosts2", "spared" };
+    static const char *const inputs[] = { "slots",   "full",    "upper",  "state",  "ghost",
+                                          "ghosts1", "ghosts2", "spared", "middle", "freq" };
     put(d, inputs[below(d, sizeof inputs / sizeof *inputs)]);
 }
 

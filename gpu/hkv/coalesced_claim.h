@@ -281,6 +281,7 @@ SIMT_FN bool hkv_coalesced_decide_absent(const hkv_args *a, uint32_t family, uin
  * outcome that is still UNDECIDED asks for another round, unless the function returns true. */
 SIMT_FN bool hkv_coalesced_decide(const hkv_args *a, uint32_t family, uint32_t locking, hkv_one *o)
 {
+    if (family == HKV_UPSERT && hkv_counts_keys(a)) hkv_count(simt_tile_of(1), a, o, hkv_rule_of(a, o->i));
     if (o->entry == HKV_NONE) return hkv_coalesced_decide_absent(a, family, locking, o);
     hkv_coalesced_found(a, family, locking, o);
     return false;

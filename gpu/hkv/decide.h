@@ -151,6 +151,7 @@ SIMT_FN void hkv_decide_upsert(simt_tile t, const hkv_args *a, hkv_one *o, const
                                const uint64_t *second_copy)
 {
     hkv_rule r = hkv_rule_of(a, o->i);
+    hkv_count(t, a, o, r);
     if (o->entry != HKV_NONE)
         hkv_decide_found(t, a, o, r, hkv_is_pinned(a, o->entry));
     else if (!r.insert)

@@ -101,6 +101,8 @@ static int planes(const hkv_state *o, hd_memory *all)
           .put = large, HD_HOLDS_ENTRIES, offsetof(hkv_view, ghost) },
         { "policy: states", "states", offsetof(hkv_state, v.state), hkv_states_of(v), sizeof *v->state, 0,
           .put = small, HD_HOLDS_ENTRIES, offsetof(hkv_view, state) },
+        { "policy: counters", "counters", offsetof(hkv_state, v.count), hkv_counts_of(v), sizeof *v->count, 0,
+          .put = large, HD_HOLDS_ENTRIES, offsetof(hkv_view, count) },
         { "capacity: far values", "far values", offsetof(hkv_state, v.far), hkv_far_bytes(v), 1, HD_AS_IT_COMES,
           .put = HD_HOST_MEMORY, HD_HOLDS_SHARED },
     };

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * queues.h - policies with queues and ghosts (HD_QUEUES, HD_REMEMBERS; ref/hkv/queues.h is the reference): an item of
- * such a policy holds its buckets, reads all of their scores and ghosts, and asks which entry leaves. On CUDA only
- * kernels_apart.cu has this code (spare.h).
+ * queues.h - policies with queues, ghosts and counters (HD_QUEUES, HD_REMEMBERS, HD_COUNTS; ref/hkv/queues.h is the
+ * reference): an item of such a policy holds its buckets, reads all of their scores and ghosts, and asks which entry
+ * leaves. On CUDA only kernels_apart.cu has this code (spare.h).
  */
 #ifndef HKV_QUEUES_H
 #define HKV_QUEUES_H
 
+#include "gpu/hkv/counts.h"
 #include "gpu/hkv/item.h"
 #include "gpu/hkv/pins.h"
 #include "gpu/hkv/spare.h"
@@ -21,7 +22,7 @@ typedef struct hkv_lowest {
 typedef struct hkv_room {
     hd_score_in in;
     uint64_t bucket;
-    hkv_lowest lowest[2]; /* the lowest scores of the lower and the upper queue that may leave, and their slots */
+    hkv_lowest lowest[2]; /* the lowest scores below 2^63, and from it on, that may leave, and their slots */
     uint64_t ghost;       /* of the key, in one of its buckets */
     uint64_t oldest[2];   /* of each list of the bucket        */
     uint64_t place;       /* the first place without a ghost   */
@@ -110,8 +111,10 @@ SIMT_FN void hkv_read_words(simt_tile t, const hkv_args *a, uint64_t b, uint32_t
     }
 }
 
-/* The entries of bucket b that may leave, by queue: the lowest score of each. The count of the upper one has all. */
-SIMT_FN uint32_t hkv_read_queues(simt_tile t, const hkv_args *a, uint64_t b, hkv_lowest lowest[2])
+/* The entries of bucket b that may leave, of the upper queue and of the others: the lowest score of each, after its
+ * bits in `turn` are turned. Gives how many entries the upper queue has, pinned ones too, and in the high half the
+ * middle queue. */
+SIMT_FN uint32_t hkv_read_queues(simt_tile t, const hkv_args *a, uint64_t b, uint64_t turn, hkv_lowest lowest[2])
 {
     uint64_t key[HKV_WORDS_AT_ONCE], score[HKV_WORDS_AT_ONCE];
     uint32_t n = 0;
@@ -123,15 +126,17 @@ SIMT_FN uint32_t hkv_read_queues(simt_tile t, const hkv_args *a, uint64_t b, hkv
         SIMT_UNROLL
         for (uint32_t k = 0; k < HKV_WORDS_AT_ONCE; k++) {
             uint32_t at = s + k * t.size;
-            n += (uint32_t)(score[k] >> 63); /* of a free slot it is 0 */
+            n += (uint32_t)(score[k] >> 63) + ((uint32_t)(score[k] >> 62 == 1) << 16); /* of a free slot it is 0 */
             bool stays = key[k] == HD_KEY_EMPTY || (pins && hkv_has_holder(a, hkv_entry(&a->v, b, at)));
-            if (!stays && score[k] >> 63) hkv_lowest_add(&upper, score[k], at);
-            if (!stays && !(score[k] >> 63)) hkv_lowest_add(&lower, score[k], at);
+            if (!stays && score[k] >> 63) hkv_lowest_add(&upper, score[k] ^ turn, at);
+            if (!stays && !(score[k] >> 63)) hkv_lowest_add(&lower, score[k] ^ turn, at);
         }
     }
     simt_join();
     lowest[0] = hkv_lowest_of(t, lower);
     lowest[1] = hkv_lowest_of(t, upper);
+    lowest[0].least ^= turn;
+    lowest[1].least ^= turn;
     return HKV_SUM32(t, n);
 }
 
@@ -201,7 +206,10 @@ SIMT_FN void hkv_room_of(simt_tile t, const hkv_args *a, const hkv_one *o, uint6
     q->in.slots = (uint16_t)a->v.slots;
     q->in.full = full;
     q->bucket = b;
-    q->in.upper = (uint16_t)hkv_read_queues(t, a, b, q->lowest);
+    uint32_t n = hkv_read_queues(t, a, b, 0, q->lowest);
+    q->in.upper = (uint16_t)n;
+    q->in.middle = (uint16_t)(n >> 16);
+    if (hkv_counts_keys(a)) q->in.freq = hkv_counted(a, b, o->key);
     q->ghost = q->oldest[0] = q->oldest[1] = q->place = HKV_NONE;
     q->newest = 0;
     q->list = 0;
@@ -218,13 +226,29 @@ SIMT_FN void hkv_room_of(simt_tile t, const hkv_args *a, const hkv_one *o, uint6
 
 /* ---- Which entry leaves ---------------------------------------------------------------------- */
 
-/* The entry of the bucket that leaves first, and its score; HKV_NONE: all are pinned, or it has none. */
-SIMT_FN uint64_t hkv_first_to_leave(const hkv_args *a, const hkv_room *q, uint64_t *score)
+/* What the counters of the bucket say of the key of an entry; of none 0. */
+SIMT_FN uint8_t hkv_counted_entry(const hkv_args *a, const hkv_room *q, uint32_t at)
 {
-    bool upper = hkv_ask(a, HD_UPPER_FIRST, 0, q->in) != 0;
-    if ((upper ? q->lowest[1].at : q->lowest[0].at) == UINT32_MAX) upper = !upper;
-    uint32_t at = upper ? q->lowest[1].at : q->lowest[0].at;
-    *score = upper ? q->lowest[1].least : q->lowest[0].least;
+    if (at == UINT32_MAX) return 0;
+    return hkv_counted(a, q->bucket, simt_ldrlx_u64(hkv_key_at(&a->v, hkv_entry(&a->v, q->bucket, at))));
+}
+
+/* The entry of the bucket that leaves first, and its score; HKV_NONE: all are pinned, or it has none. */
+SIMT_FN uint64_t hkv_first_to_leave(simt_tile t, const hkv_args *a, hkv_room *q, uint64_t *score)
+{
+    uint64_t turn = hd_turn_of(hkv_ask(a, HD_UPPER_FIRST, 0, q->in));
+    hkv_lowest lowest[2];
+    lowest[0] = q->lowest[0];
+    lowest[1] = q->lowest[1];
+    if (turn == HD_MIDDLE_QUEUE) (void)hkv_read_queues(t, a, q->bucket, turn, lowest);
+    bool upper = turn == HD_UPPER_QUEUE;
+    if ((upper ? lowest[1].at : lowest[0].at) == UINT32_MAX) upper = !upper;
+    uint32_t at = upper ? lowest[1].at : lowest[0].at;
+    *score = upper ? lowest[1].least : lowest[0].least;
+    if (hkv_counts_keys(a)) {
+        q->in.freq_old = hkv_counted_entry(a, q, at);
+        q->in.freq_rival = at == UINT32_MAX ? 0 : hkv_counted_entry(a, q, upper ? q->lowest[0].at : q->lowest[1].at);
+    }
     return at == UINT32_MAX ? HKV_NONE : hkv_entry(&a->v, q->bucket, at);
 }
 
@@ -270,9 +294,9 @@ SIMT_FN hkv_place hkv_make_room_by_queues(simt_tile t, const hkv_args *a, const 
     if (homes == 2) hkv_room_of(t, a, o, o->second, true, &rooms[1]);
     for (;;) {
         uint32_t k = 0;
-        e[0] = hkv_first_to_leave(a, &rooms[0], &score[0]);
+        e[0] = hkv_first_to_leave(t, a, &rooms[0], &score[0]);
         if (homes == 2) {
-            e[1] = hkv_first_to_leave(a, &rooms[1], &score[1]);
+            e[1] = hkv_first_to_leave(t, a, &rooms[1], &score[1]);
             bool lower = (score[1] & ~HD_UPPER_QUEUE) < (score[0] & ~HD_UPPER_QUEUE);
             k = e[1] != HKV_NONE && (e[0] == HKV_NONE || lower);
         }
@@ -281,7 +305,7 @@ SIMT_FN hkv_place hkv_make_room_by_queues(simt_tile t, const hkv_args *a, const 
         p.least = score[k];
         if (p.entry == HKV_NONE || p.spared == most || !hkv_moves(t, a, p.room, p.entry, p.least)) break;
         p.spared++;
-        (void)hkv_read_queues(t, a, p.room->bucket, p.room->lowest);
+        (void)hkv_read_queues(t, a, p.room->bucket, 0, p.room->lowest);
         rooms[0].in.spared = (uint16_t)p.spared;
         if (homes == 2) rooms[1].in.spared = (uint16_t)p.spared;
     }

@@ -357,6 +357,7 @@ static inline hd_status hkv_forget_all(const hd_launcher *on, const hkv_view *v)
     hd_status s = HD_OK;
     if (v->ghost) s = on->zero(on->self, v->ghost, hkv_capacity(v) * sizeof *v->ghost);
     if (v->state && !s) s = on->zero(on->self, v->state, v->buckets * sizeof *v->state);
+    if (v->count && !s) s = on->zero(on->self, v->count, v->buckets * hkv_count_words(v->slots) * sizeof *v->count);
     return s;
 }
 

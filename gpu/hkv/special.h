@@ -16,23 +16,23 @@ static __host__ __device__ __forceinline__ bool hkv_elem_is_rare(uint32_t elem) 
 /* Special entry points: for 128 slots, pairs, one operation, one pass, single or dual.
  * All that is constant then, so that the compiler removes the rest of the text, and needs fewer registers. `blocks`
  * of 128 threads run on a multiprocessor at a time. */
-#define HKV_SPECIAL(name, text, operation, its_pass, is_dual, blocks)                               \
-    static __global__ void __launch_bounds__(128, blocks) name(const __grid_constant__ hkv_args a)  \
-    {                                                                                               \
-        hkv_args b = a;                                                                             \
-        b.program = HKV_EXPRESSIONS ? &a.v.program : nullptr; /* no pointer into a copy */          \
-        b.op = operation;                                                                           \
-        b.groups.pass = its_pass;                                                                   \
-        b.v.dual = is_dual;                                                                         \
-        b.v.step = 2;                                                                               \
-        b.v.slots = 128;                                                                            \
-        if (HKV_APART) b.policy_flags &= ~(uint32_t)(HD_QUEUES | HD_REMEMBERS); /* a general one */ \
-        if (HKV_EXPRESSIONS && !HKV_APART) b.v.policy = HD_POLICY_EXPRESSION;                       \
-        if (operation != HD_OP_INSERT_AND_EVICT) b.list.stage_flag = nullptr;                       \
-        if (operation != HD_OP_FIND) b.fetch.entry = nullptr;                                       \
-        b.holder = 0; /* hkv_special_among() */                                                     \
-        if (operation == HD_OP_ACCUM_OR_ASSIGN && hkv_elem_is_rare(b.elem)) b.elem = HD_U64;        \
-        text(&b);                                                                                   \
+#define HKV_SPECIAL(name, text, operation, its_pass, is_dual, blocks)                              \
+    static __global__ void __launch_bounds__(128, blocks) name(const __grid_constant__ hkv_args a) \
+    {                                                                                              \
+        hkv_args b = a;                                                                            \
+        b.program = HKV_EXPRESSIONS ? &a.v.program : nullptr; /* no pointer into a copy */         \
+        b.op = operation;                                                                          \
+        b.groups.pass = its_pass;                                                                  \
+        b.v.dual = is_dual;                                                                        \
+        b.v.step = 2;                                                                              \
+        b.v.slots = 128;                                                                           \
+        if (HKV_APART) b.policy_flags &= ~(uint32_t)(HD_QUEUES | HD_REMEMBERS | HD_COUNTS);        \
+        if (HKV_EXPRESSIONS && !HKV_APART) b.v.policy = HD_POLICY_EXPRESSION;                      \
+        if (operation != HD_OP_INSERT_AND_EVICT) b.list.stage_flag = nullptr;                      \
+        if (operation != HD_OP_FIND) b.fetch.entry = nullptr;                                      \
+        b.holder = 0; /* hkv_special_among() */                                                    \
+        if (operation == HD_OP_ACCUM_OR_ASSIGN && hkv_elem_is_rare(b.elem)) b.elem = HD_U64;       \
+        text(&b);                                                                                  \
     }
 
 typedef struct hkv_special {

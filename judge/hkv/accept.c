@@ -95,6 +95,12 @@ static const char *same_memory(const hkv_view *model, const hkv_view *now, char 
         if (now->state[b] != model->state[b])
             return fixture_say(why, "bucket %" PRIu64 ": its state is %" PRIu64 ", and %" PRIu64 " by the reference", b,
                                now->state[b], model->state[b]);
+    for (uint64_t i = 0, words = hkv_count_words(now->slots); now->count && i < hkv_counts_of(now); i++)
+        if (now->count[i] != model->count[i])
+            return fixture_say(why,
+                               "bucket %" PRIu64 ": word %" PRIu64 " of its counters is 0x%" PRIx64 ", and 0x%" PRIx64
+                               " by the reference",
+                               i / words, i % words, now->count[i], model->count[i]);
     return NULL;
 }
 

@@ -58,6 +58,7 @@ uint32_t hkv_fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST
         { "holder", offsetof(hkv_state, v.holder), holders * sizeof *v->holder, HD_AS_IT_COMES },
         { "ghost", offsetof(hkv_state, v.ghost), hkv_ghosts_of(v) * sizeof *v->ghost, HD_AS_IT_COMES },
         { "state", offsetof(hkv_state, v.state), hkv_states_of(v) * sizeof *v->state, HD_AS_IT_COMES },
+        { "count", offsetof(hkv_state, v.count), hkv_counts_of(v) * sizeof *v->count, HD_AS_IT_COMES },
     };
     uint32_t n = 0;
     for (size_t i = 0; i < sizeof planes / sizeof *planes; i++)
@@ -107,6 +108,7 @@ static void bring_in(fixture *s, hd_rng *g, uint32_t *room, uint64_t key, uint64
     const uint32_t flags = v->program.flags;
     if (flags & HD_REMEMBERS) in.ghost = (uint8_t)hd_rng_below(g, 3);
     uint64_t score = hd_on_insert(v->policy, &v->program, in);
+    if (flags & HD_COUNTS && hd_rng_below(g, 8)) score &= ~HD_UPPER_QUEUE; /* most have left wtinylfu's window */
     /* from few to nearly all entries of a fixture were hit, where that decides about queues */
     uint64_t hit = flags & HD_QUEUES   ? hd_rng_below(g, 8) < s->c[0].seed % 9
                    : flags & HD_SPARES ? hd_rng_below(g, 2)
@@ -185,6 +187,21 @@ static void fill_ghosts(const fixture *s)
     }
 }
 
+/* What buckets have counted: keys of the batch and others, of few to all counters; some buckets are near a halving. */
+static void fill_counts(const fixture *s)
+{
+    const hkv_view *v = hkv_fixture_view(s);
+    hd_rng g = hd_rng_from(s->c[0].seed ^ 0x636f756e7473u);
+    const uint64_t words = hkv_count_words(v->slots), sample = hkv_count_sample(v->slots);
+    for (uint64_t i = 0; v->count && i < hkv_counts_of(v); i++) {
+        bool counter = i % words >= 4;
+        uint64_t sparse = hd_rng_next(&g) & hd_rng_next(&g);
+        v->count[i] = counter     ? sparse
+                      : i % words ? 0
+                                  : sample - 1 - hd_rng_below(&g, hd_rng_below(&g, 2) ? 4 : sample);
+    }
+}
+
 /* In half of the fixtures most bounds are as high as HKV-8 allows, as after searches for victims. */
 static void raise_bounds(const fixture *s)
 {
@@ -206,6 +223,7 @@ bool hkv_fixture_fill(fixture *s, hd_rng *g)
     if (o->v.holder) pin_some(s, g);
     raise_bounds(s);
     fill_ghosts(s);
+    fill_counts(s);
     for (uint32_t k = 0; o->v.holder && k < s->parts; k++)
         if (judge_ops[s->part[k].batch.op].may_pin && hd_rng_below(g, 4) == 0) s->part[k].batch.holder = 1;
     o->words->pins.count = o->v.pins;

@@ -18,7 +18,12 @@ typedef struct hkv {
     bool far_lent; /* hkv_open_over */
 } hkv;
 
-enum { HOLDER_BYTES = sizeof(uint64_t), GHOST_BYTES = sizeof(uint64_t), STATE_BYTES = sizeof(uint64_t) };
+enum {
+    HOLDER_BYTES = sizeof(uint64_t),
+    GHOST_BYTES = sizeof(uint64_t),
+    STATE_BYTES = sizeof(uint64_t),
+    COUNT_BYTES = sizeof(uint64_t)
+};
 
 hkv_view *hkv_view_of(void *state) { return &((hkv *)state)->view; }
 
@@ -64,14 +69,16 @@ static hd_status hkv_shape(const hd_design *d, const hd_config *c, hd_info *info
     hkv_view v = view_without_tiers(info);
     uint64_t entry_bytes = 17 + (uint64_t)c->value_bytes + (has_bounds(info) ? 1 : 0) +
                            (c->hkv.pins ? HOLDER_BYTES : 0) + (v.program.flags & HD_REMEMBERS ? GHOST_BYTES : 0);
-    if (info->buckets > (uint64_t)PTRDIFF_MAX / entry_bytes / c->slots)
+    uint64_t bucket_bytes = (v.program.flags & HD_REMEMBERS ? STATE_BYTES : 0) +
+                            (v.program.flags & HD_COUNTS ? hkv_count_words(c->slots) * COUNT_BYTES : 0);
+    if (info->buckets > (uint64_t)PTRDIFF_MAX / (entry_bytes * c->slots + bucket_bytes))
         return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries of %" PRIu64 " bytes are more than can be addressed",
                        c->capacity, entry_bytes);
     info->capacity = info->buckets * c->slots;
     hkv_split(&v, info->hkv.tiers, info->hkv.device_value_bytes);
     info->values_device_bytes = hkv_near_values(&v) * c->value_bytes;
     info->values_host_bytes = (info->capacity - hkv_near_values(&v)) * c->value_bytes;
-    info->memory_bytes = info->capacity * entry_bytes + hkv_states_of(&v) * STATE_BYTES;
+    info->memory_bytes = info->capacity * entry_bytes + info->buckets * bucket_bytes;
     return HD_OK;
 }
 
@@ -89,6 +96,7 @@ static void hkv_close(void *state, const hd_seams *s)
     hd_give(s, h->view.holder, entries, HOLDER_BYTES);
     hd_give(s, h->view.ghost, hkv_ghosts_of(&h->view), GHOST_BYTES);
     hd_give(s, h->view.state, hkv_states_of(&h->view), STATE_BYTES);
+    hd_give(s, h->view.count, hkv_counts_of(&h->view), COUNT_BYTES);
     hd_give(s, h, 1, sizeof *h);
 }
 
@@ -140,6 +148,10 @@ uint64_t hkv_bounds_of(const hkv_view *v)
 
 uint64_t hkv_ghosts_of(const hkv_view *v) { return v->program.flags & HD_REMEMBERS ? hkv_capacity(v) : 0; }
 uint64_t hkv_states_of(const hkv_view *v) { return v->program.flags & HD_REMEMBERS ? v->buckets : 0; }
+uint64_t hkv_counts_of(const hkv_view *v)
+{
+    return v->program.flags & HD_COUNTS ? v->buckets * hkv_count_words(v->slots) : 0;
+}
 
 static uint64_t whole_words(uint64_t bytes) { return (bytes + 3) / 4 * 4; }
 
@@ -158,7 +170,7 @@ static hd_status take_planes(hkv_view *v, const hd_seams *s, uint64_t holders, u
 {
     uint64_t entries = hkv_capacity(v);
     void *digest = NULL, *key = NULL, *score = NULL, *bound = NULL, *value = NULL, *far = lent, *holder = NULL,
-         *ghost = NULL, *state = NULL;
+         *ghost = NULL, *state = NULL, *count = NULL;
     hd_status status = hd_take(s, "capacity: digests", entries, 1, &digest);
     if (!status) status = hd_take(s, "capacity: keys", entries, 8 * (uint64_t)v->step, &key);
     if (!status && v->step == 1) status = hd_take(s, "capacity: scores", entries, 8, &score);
@@ -168,6 +180,7 @@ static hd_status take_planes(hkv_view *v, const hd_seams *s, uint64_t holders, u
     if (!status) status = hd_take(s, "pins", holders, HOLDER_BYTES, &holder);
     if (!status) status = hd_take(s, "policy: ghosts", hkv_ghosts_of(v), GHOST_BYTES, &ghost);
     if (!status) status = hd_take(s, "policy: states", hkv_states_of(v), STATE_BYTES, &state);
+    if (!status) status = hd_take(s, "policy: counters", hkv_counts_of(v), COUNT_BYTES, &count);
     v->digest = (uint8_t *)digest;
     v->key = (uint64_t *)key;
     v->score = v->step == 1 ? (uint64_t *)score : key ? (uint64_t *)key + 1 : NULL;
@@ -177,6 +190,7 @@ static hd_status take_planes(hkv_view *v, const hd_seams *s, uint64_t holders, u
     v->holder = (uint64_t *)holder;
     v->ghost = (uint64_t *)ghost;
     v->state = (uint64_t *)state;
+    v->count = (uint64_t *)count;
     return status;
 }
 

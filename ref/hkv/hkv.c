@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv.c - HKV one key at a time, one slot at a time. This file is the specification; kernels must agree
- * with it. Read it beside the paper: Algorithm 1 is find_in_bucket, Algorithm 2 is insert, Algorithm 3
- * is choose_dual.
+ * hkv.c - HKV one key at a time, one slot at a time. This file is the specification; kernels must agree with it. Read
+ * it beside the paper: Algorithm 1 is find_in_bucket, Algorithm 2 is insert, Algorithm 3 is choose_dual.
  */
 #include "ref/hkv/hkv.h"
 
@@ -287,17 +286,16 @@ static inline place make_room(const hkv_view *v, const hkv_item *it, const hkv_h
     return p;
 }
 
-/* Undoes what was spared. */
 static void take_back(const hkv_view *v, const before *log, uint32_t spared)
 {
     while (spared--) set_score(v, log[spared].entry, log[spared].score);
 }
 
-/* Differs: Algorithm 3, line 7 admits only s > least; Algorithm 2, line 12 refuses only s < least, and that
- * is the rule here for both: equal scores admit. */
-static bool admitted(const hkv_view *v, const place *p, const hkv_item *it)
+/* Differs: Algorithm 3, line 7 admits only s > least; Algorithm 2, line 12 refuses only s < least, as here both do. */
+static bool admitted(const hkv_view *v, const place *p, const hkv_item *it, const hkv_taking *t)
 {
-    return p->empty || v->admit_always || hd_admission(policy_of(v, it), &v->program, it->in) >= p->least;
+    const hd_score_in *in = has_queues(v, it) ? &t->in : &it->in;
+    return p->empty || v->admit_always || hd_admission(policy_of(v, it), &v->program, *in) >= p->least;
 }
 
 /* ---- Writing an entry ------------------------------------------------------------------------ */
@@ -373,7 +371,7 @@ static void insert(hkv_view *v, const hkv_item *it, const hd_rule *r, const hkv_
     hkv_taking t;
     place p = make_room(v, it, at, NULL, &t);
     seen->score = new_score(v, it, &p, &t);
-    if (p.entry == HKV_NOWHERE || !admitted(v, &p, it)) {
+    if (p.entry == HKV_NOWHERE || !admitted(v, &p, it, &t)) {
         seen->outcome = HD_REFUSED;
         return;
     }
@@ -401,6 +399,7 @@ void hkv_apply_at(hkv_view *v, const hkv_item *it, const hkv_home *home, hkv_see
     if (is_reserved(it)) return;
 
     const hd_rule *r = hd_rule_of(it->op, it->flag);
+    if (hkv_is_counted(v, it)) hkv_count(v, home, it->key);
     uint64_t e = find_at(v, home, it->key);
     if (e != HKV_NOWHERE) {
         seen->outcome = outcome_found(v, it, r, e);
@@ -443,7 +442,7 @@ static const char *accept_refused(const insertion *x)
 {
     if (x->now.entry == HKV_NOWHERE) return NULL;
     if (x->now.empty) return "refused, but there was room";
-    if (!admitted(x->v, &x->now, x->it)) return NULL;
+    if (!admitted(x->v, &x->now, x->it, &x->taking)) return NULL;
     return "refused, but the least score was no greater";
 }
 
@@ -495,7 +494,7 @@ static const char *accept_evicted(const insertion *x, place *taken)
     taken->spared = x->now.spared;
     if (*hkv_score_at(x->v, gone) != taken->least) return "evicted an entry whose score was not the least";
     if (gone / slots != x->now.entry / slots) return "evicted from the bucket that was not to be chosen (D2)";
-    if (!admitted(x->v, taken, x->it)) return "evicted, but should have been refused";
+    if (!admitted(x->v, taken, x->it, &x->taking)) return "evicted, but should have been refused";
     taken->entry = gone;
     return NULL;
 }
@@ -545,26 +544,24 @@ uint64_t hkv_foresee(const hkv_view *v, const hkv_item *it, uint64_t leaves, hd_
     hkv_home at = hkv_home_of(v, it->key);
     place p = { .entry = HKV_NOWHERE };
     hkv_taking t;
+    uint64_t counts[2 * HKV_COUNT_WORDS_MOST];
+    if (v->count) hkv_counts_keep(v, &at, counts);
+    if (hkv_is_counted(v, it)) hkv_count(v, &at, it->key);
     if (v->program.flags & HD_KEEPS_ORDER) p = make_room(v, it, &at, log, &t); /* for others the search tells nothing */
     uint64_t e = hkv_find(v, leaves), score = e == HKV_NOWHERE ? 0 : *hkv_score_at(v, e);
     *in = told(v, it, &p, &t);
     take_back(v, log, p.spared);
+    if (v->count) hkv_counts_put_back(v, &at, counts);
     return score;
 }
 
-const char *hkv_accept(hkv_view *v, const hkv_item *it, const hkv_seen *seen, hkv_strictness strictness)
+static const char *accept_at(hkv_view *v, const hkv_item *it, const hkv_home *at, const hkv_seen *seen,
+                             hkv_strictness strictness)
 {
-    bool reserved = is_reserved(it);
-    if (reserved != (seen->outcome == HD_RESERVED))
-        return reserved ? "a reserved key or flag must be answered RESERVED"
-                        : "RESERVED, but the key is an ordinary one";
-    if (reserved) return NULL;
-
     const hd_rule *r = hd_rule_of(it->op, it->flag);
-    hkv_home at = hkv_home_of(v, it->key);
-    uint64_t e = find_at(v, &at, it->key);
+    uint64_t e = find_at(v, at, it->key);
     if (e == HKV_NOWHERE) {
-        if (r->insert) return accept_insert(v, it, r, &at, seen, strictness);
+        if (r->insert) return accept_insert(v, it, r, at, seen, strictness);
         return seen->outcome == HD_MISS ? NULL : "not a miss, but the key was absent";
     }
     hd_outcome outcome = outcome_found(v, it, r, e);
@@ -578,4 +575,26 @@ const char *hkv_accept(hkv_view *v, const hkv_item *it, const hkv_seen *seen, hk
     if (seen->score_shown && seen->score != score) return "delivered a wrong score";
     change_found(v, it, r, outcome, e);
     return NULL;
+}
+
+/* The item is counted only if its outcome is accepted. */
+static __attribute__((noinline)) const char *accept_counted(hkv_view *v, const hkv_item *it, const hkv_home *at,
+                                                            const hkv_seen *seen, hkv_strictness strictness)
+{
+    uint64_t counts[2 * HKV_COUNT_WORDS_MOST];
+    hkv_counts_keep(v, at, counts);
+    hkv_count(v, at, it->key);
+    const char *why = accept_at(v, it, at, seen, strictness);
+    if (why) hkv_counts_put_back(v, at, counts);
+    return why;
+}
+
+const char *hkv_accept(hkv_view *v, const hkv_item *it, const hkv_seen *seen, hkv_strictness strictness)
+{
+    hkv_home at = hkv_home_of(v, it->key);
+    if (is_reserved(it))
+        return seen->outcome == HD_RESERVED ? NULL : "a reserved key or flag must be answered RESERVED";
+    if (seen->outcome == HD_RESERVED) return "RESERVED, but the key is an ordinary one";
+    return hkv_is_counted(v, it) ? accept_counted(v, it, &at, seen, strictness)
+                                 : accept_at(v, it, &at, seen, strictness);
 }

@@ -123,6 +123,7 @@ hkv_view *hkv_view_of(void *state);
 uint64_t hkv_bounds_of(const hkv_view *v);
 uint64_t hkv_ghosts_of(const hkv_view *v);
 uint64_t hkv_states_of(const hkv_view *v);
+uint64_t hkv_counts_of(const hkv_view *v); /* words */
 uint64_t hkv_holders_of(const hd_info *info);
 /* The table has its plane of holders from now on: what hd_info says of it. */
 void hkv_got_holders(hd_info *info);

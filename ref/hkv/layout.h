@@ -45,8 +45,17 @@
  *   ghost    8e .. 8e + 7                     0: none; else its order in the bucket (32 bits), its list less 1 (1 bit)
  *                                             and 31 bits of the key's hash. No two ghosts of a bucket have one order
  *
- * A key that is inserted is a ghost no longer. Items with raw scores read and change neither plane. Growth forgets all
- * ghosts and states. A snapshot has neither plane.
+ * A key that is inserted is a ghost no longer. Items with raw scores read and change neither plane.
+ *
+ * A table whose policy counts keys (HD_COUNTS) has a plane of counters of 4 bits, a count-min sketch for each bucket
+ * (TinyLFU, ToS '17, section 3). Its C words are 4 and four for each group. The groups are the least power of two that
+ * is at least a quarter of the slots. A key has a group, and in each word of it one of 16 counters.
+ *
+ *   count    8bC .. 8bC + 7                   how many uses bucket b has counted since the last halving, and half of
+ *                                             those before
+ *            8(bC + 4) .. 8(bC + C) - 1       its counters
+ *
+ * Growth forgets all ghosts, states and counters, and a snapshot has none of them.
  *
  * A pinned entry has a holder, which is not 0. Holders are one more plane:
  *
@@ -106,6 +115,7 @@ typedef struct hkv_view {
     uint64_t *holder; /* (buckets, slots); NULL: no entry was ever pinned */
     uint64_t *state;  /* (buckets); NULL: the policy does not remember    */
     uint64_t *ghost;  /* (buckets, slots); likewise                       */
+    uint64_t *count;  /* (buckets, hkv_count_words); NULL: the policy does not count */
     uint8_t *value;   /* (buckets, slots, value_bytes), or those that are near */
     uint8_t *far;     /* the others; NULL: all are near */
     uint64_t near;    /* entries of the table, or slots of every bucket, whose values are near */
@@ -191,6 +201,33 @@ HD_FN uint64_t hkv_ghost_word(uint64_t order, uint32_t list, uint32_t fingerprin
     return order << 32 | (uint64_t)(list - 1) << 31 | fingerprint;
 }
 HD_FN uint32_t hkv_ghost_list(uint64_t word) { return 1 + (uint32_t)(word >> 31 & 1); }
+
+/* ---- Counters of keys ------------------------------------------------------------------------ */
+
+enum { HKV_COUNT_ROWS = 4, HKV_COUNT_MOST = 15, HKV_COUNT_WORDS_MOST = HD_SLOTS_MAX + 4 };
+
+/* The groups of a bucket, less 1. */
+HD_FN uint32_t hkv_count_mask(uint32_t slots)
+{
+    uint32_t last = (slots + 3) / 4 - 1;
+    last |= last >> 1;
+    last |= last >> 2;
+    last |= last >> 4;
+    return last | last >> 8;
+}
+HD_FN uint32_t hkv_count_words(uint32_t slots) { return 4 * (hkv_count_mask(slots) + 2); }
+
+/* After so many uses of a bucket its counters are halved. */
+HD_FN uint64_t hkv_count_sample(uint32_t slots) { return 10ull * slots; }
+
+/* Where the counters of a key are: a hash, of which follow the first word of its group, and the shift in each word. */
+HD_FN uint64_t hkv_count_hash(uint64_t key) { return hd_mix64(key + 0x9e3779b97f4a7c15u); }
+HD_FN uint64_t hkv_count_at(const hkv_view *v, uint64_t b, uint64_t h)
+{
+    return b * hkv_count_words(v->slots) + 4 + 4 * (h & hkv_count_mask(v->slots));
+}
+HD_FN uint32_t hkv_count_shift(uint64_t h, uint32_t row) { return (uint32_t)(h >> (32 + 4 * row) & 15) * 4; }
+HD_FN uint64_t hkv_counts_halved(uint64_t word) { return word >> 1 & 0x7777777777777777u; }
 
 HD_FN void hkv_make_empty(const hkv_view *v, uint64_t e)
 {

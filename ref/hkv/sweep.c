@@ -89,6 +89,7 @@ void hkv_clear(hkv_view *v, uint32_t threads)
     if (v->holder) memset(v->holder, 0, entries * sizeof *v->holder);
     if (v->ghost) memset(v->ghost, 0, entries * sizeof *v->ghost);
     if (v->state) memset(v->state, 0, v->buckets * sizeof *v->state);
+    if (v->count) memset(v->count, 0, hkv_counts_of(v) * sizeof *v->count);
     v->pins = 0;
 }
 

@@ -207,6 +207,37 @@ static void ghosts_are_checked_and_forgotten(void **unused)
     }
 }
 
+static uint64_t words_counted(bench *b, const hkv_view *v)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < hkv_counts_of(v); i++) n += bench_get(b, v->count + i, 8) != 0;
+    return n;
+}
+
+/* So do counters. */
+static void counters_are_forgotten(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < SHAPES + GROWTHS; i++) {
+        bench b;
+        hd_config c = shape_config(&shapes[i], BUCKETS, SLOTS);
+        c.policy = "tinylfu";
+        bench_open_config(&b, c, 4096);
+        fill(b.far, 3 * BUCKETS * SLOTS, 1);
+        const hkv_view *v = &((hkv_state *)(void *)((hd_cuda *)b.far->state)->state)->v;
+        check(words_counted(&b, v) > 4 * BUCKETS, "%s: few counters", shapes[i].name);
+        must(hd_grow(b.far, 2 * BUCKETS));
+        v = &((hkv_state *)(void *)((hd_cuda *)b.far->state)->state)->v;
+        check(words_counted(&b, v) == 0, "%s: counters after growth", shapes[i].name);
+        fill(b.far, 6 * BUCKETS * SLOTS, 2);
+        check(words_counted(&b, v) > 4 * BUCKETS, "%s: few after growth", shapes[i].name);
+        must(hd_check(b.far));
+        must(hd_run(b.far, &(hd_batch){ .op = HD_OP_CLEAR }));
+        check(words_counted(&b, v) == 0, "%s: counters after clear", shapes[i].name);
+        bench_close(&b);
+    }
+}
+
 /* Entries are large, so that few of them make a table of several parts of the usual size. */
 static hd_config large_config(uint64_t times)
 {
@@ -216,7 +247,7 @@ static hd_config large_config(uint64_t times)
 
 static const device_large large = { large_config, { 4 << 20, 0 }, 4096, 4096 };
 static const struct CMUnitTest tests[] = { unit(a_larger_table_is_loaded), unit(every_rule_is_checked),
-                                           unit(ghosts_are_checked_and_forgotten) };
+                                           unit(ghosts_are_checked_and_forgotten), unit(counters_are_forgotten) };
 
 /* A part has two buckets or so. */
 const device_design device_this = { .shapes = SHAPES,
