@@ -435,6 +435,19 @@ static bool admission_falls(search *s, hd_score_in in)
     return admission(s, later) < admission(s, in);
 }
 
+/* Whether an earlier hit shows behind a hit, or any behind one of a newer entry. */
+static bool earlier_shows(search *s, uint64_t old, hd_score_in in)
+{
+    hd_score_in early = in, late = in;
+    early.given = some_u64(s);
+    early.now = early.tick = in.now >> any_u64(s) % 64;
+    late.now = late.tick = hd_saturating_add(in.now, some_u64(s));
+    uint64_t insert = on_insert(s, late);
+    return on_hit(s, on_hit(s, old, early), in) != on_hit(s, old, in) ||
+           on_hit(s, on_hit(s, insert, early), in) != on_hit(s, insert, in) ||
+           on_hit(s, on_hit(s, insert, in), early) != on_hit(s, insert, early);
+}
+
 /* Whether given scores matter: with another one, a score differs. */
 static bool uses_given(search *s, uint64_t old, hd_score_in in)
 {
@@ -499,6 +512,8 @@ static uint32_t refuted_by(search *s, uint64_t old, hd_score_in in)
     if (score != in.now || on_insert(s, in) != in.now) gone |= HD_SCORE_IS_TIME;
     if ((left & HD_HITS_ADD) && !adds(s, old, in, some_u64(s))) gone |= HD_HITS_ADD;
     if ((left & HD_SCORES_USED) && uses_given(s, old, in)) gone |= HD_SCORES_USED;
+    if ((left & HD_LATEST_COUNTS) && (earlier_shows(s, old, in) || admission(s, in) != UINT64_MAX))
+        gone |= HD_LATEST_COUNTS;
     gone |= evicts_by(s, old, in);
     if (gone & HD_COUNTS) gone |= HD_QUEUES | HD_ORDER_FREE | HD_HITS_ADD; /* each item counts */
     return gone & left;

@@ -648,28 +648,35 @@ hd_status hd_policy_read(const char *text, hd_policy_use *use)
         X("MONOTONE ORDER_FREE SCORE_IS_TIME", E), X("SCORE_ADMITS SCORE_IS_TIME", E),                            \
         X("MONOTONE SCORE_ADMITS SCORE_IS_TIME", E), X("ORDER_FREE SCORE_ADMITS SCORE_IS_TIME", E),               \
         X("MONOTONE ORDER_FREE SCORE_ADMITS SCORE_IS_TIME", E)
-#define PLAIN(words, e)         words e
-#define OPTIONAL(words, e)      words ", scores optional" e
-#define NEEDED(words, e)        words ", scores needed" e
-#define ADDS_PLAIN(words, e)    words " HITS_ADD" e
-#define ADDS_OPTIONAL(words, e) words " HITS_ADD, scores optional" e
-#define ADDS_NEEDED(words, e)   words " HITS_ADD, scores needed" e
-#define WORDS_WITH(alone, e)                                                                                    \
-    {                                                                                                           \
-        { { alone, WORDS(PLAIN, e) },                                                                           \
-          { "scores optional" e, WORDS(OPTIONAL, e) },                                                          \
-          { "scores needed" e, WORDS(NEEDED, e) } },                                                            \
-        {                                                                                                       \
-            { "HITS_ADD" e, WORDS(ADDS_PLAIN, e) }, { "HITS_ADD, scores optional" e, WORDS(ADDS_OPTIONAL, e) }, \
-            {                                                                                                   \
-                "HITS_ADD, scores needed" e, WORDS(ADDS_NEEDED, e)                                              \
-            }                                                                                                   \
-        }                                                                                                       \
+#define PLAIN(words, e)           words e
+#define OPTIONAL(words, e)        words ", scores optional" e
+#define NEEDED(words, e)          words ", scores needed" e
+#define ADDS_PLAIN(words, e)      words " HITS_ADD" e
+#define ADDS_OPTIONAL(words, e)   words " HITS_ADD, scores optional" e
+#define ADDS_NEEDED(words, e)     words " HITS_ADD, scores needed" e
+#define LATEST_PLAIN(words, e)    words " LATEST_COUNTS" e
+#define LATEST_OPTIONAL(words, e) words " LATEST_COUNTS, scores optional" e
+#define LATEST_NEEDED(words, e)   words " LATEST_COUNTS, scores needed" e
+#define WORDS_WITH(alone, e)                                                       \
+    {                                                                              \
+        { { alone, WORDS(PLAIN, e) },                                              \
+          { "scores optional" e, WORDS(OPTIONAL, e) },                             \
+          { "scores needed" e, WORDS(NEEDED, e) } },                               \
+            { { "HITS_ADD" e, WORDS(ADDS_PLAIN, e) },                              \
+              { "HITS_ADD, scores optional" e, WORDS(ADDS_OPTIONAL, e) },          \
+              { "HITS_ADD, scores needed" e, WORDS(ADDS_NEEDED, e) } },            \
+        {                                                                          \
+            { "LATEST_COUNTS" e, WORDS(LATEST_PLAIN, e) },                         \
+                { "LATEST_COUNTS, scores optional" e, WORDS(LATEST_OPTIONAL, e) }, \
+            {                                                                      \
+                "LATEST_COUNTS, scores needed" e, WORDS(LATEST_NEEDED, e)          \
+            }                                                                      \
+        }                                                                          \
     }
 
 const char *hd_policy_flag_words(uint32_t flags)
 {
-    static const char *const text[20][2][3][16] = {
+    static const char *const text[20][3][3][16] = {
         WORDS_WITH("", ""),
         WORDS_WITH("spares", ", spares"),
         WORDS_WITH("reads least", ", reads least"),
@@ -698,7 +705,6 @@ const char *hd_policy_flag_words(uint32_t flags)
                        : flags & HD_QUEUES  ? 4u
                                             : 0) +
                       (flags & HD_COUNTS ? 8u : 0);
-    return text[evicts][flags & HD_HITS_ADD ? 1 : 0][flags & HD_SCORES_NEEDED ? 2
-                                                     : flags & HD_SCORES_USED ? 1
-                                                                              : 0][words];
+    uint32_t group = flags & HD_HITS_ADD ? 1 : flags & HD_LATEST_COUNTS ? 2 : 0;
+    return text[evicts][group][flags & HD_SCORES_NEEDED ? 2 : flags & HD_SCORES_USED ? 1 : 0][words];
 }

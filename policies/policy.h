@@ -60,11 +60,17 @@ enum {
     HD_COMPILED_APART = 1024,
     HD_QUEUES = 2048,    /* upper_first decides which queue an entry leaves; what on_evict gives may be less than old */
     HD_REMEMBERS = 4096, /* the table has ghosts and states: remember, forget, next_state */
-    HD_COUNTS = 8192     /* it counts keys: a function reads freq, freq_old or freq_rival */
+    HD_COUNTS = 8192,    /* it counts keys: a function reads freq, freq_old or freq_rival */
+    /* A hit after an earlier one has the effect that it has alone. So have hits of a new entry that are not later than
+     * its insert, in any order. All keys are admitted. Not said of policies with HD_ORDER_FREE or HD_HITS_ADD. */
+    HD_LATEST_COUNTS = 16384
 };
 
 /* What an eviction leaves matters to the next one. */
 enum { HD_KEEPS_ORDER = HD_SPARES | HD_READS_LEAST | HD_QUEUES | HD_REMEMBERS | HD_COUNTS };
+
+/* Items of one key can run as a group (gpu/hkv/repeated_keys.h). */
+enum { HD_IN_GROUPS = HD_ORDER_FREE | HD_HITS_ADD | HD_LATEST_COUNTS };
 
 #define HD_UPPER_QUEUE  (1ull << 63)
 #define HD_MIDDLE_QUEUE (1ull << 62)

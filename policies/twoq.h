@@ -30,4 +30,4 @@ HD_FN uint64_t twoq_forget(hd_score_in in) { return in.ghosts1 >= in.slots / 2; 
 HD_FN uint64_t twoq_next_state(hd_score_in in) { return in.state; }
 #endif
 HD_POLICY_QUEUES(twoq, "a queue of new entries, ghosts of those, and an LRU list of keys that came again (2Q)",
-                 HD_MONOTONE | HD_ADMITS_ALL | HD_QUEUES | HD_REMEMBERS)
+                 HD_MONOTONE | HD_LATEST_COUNTS | HD_ADMITS_ALL | HD_QUEUES | HD_REMEMBERS)

@@ -51,4 +51,4 @@ HD_FN uint64_t wtinylfu_forget(hd_score_in in)
 HD_FN uint64_t wtinylfu_next_state(hd_score_in in) { return in.state; }
 #endif
 HD_POLICY_QUEUES(wtinylfu, "new entries pass a small window, then replace entries whose keys came less (W-TinyLFU)",
-                 HD_MONOTONE | HD_SPARES | HD_ADMITS_ALL | HD_QUEUES | HD_COUNTS)
+                 HD_MONOTONE | HD_LATEST_COUNTS | HD_SPARES | HD_ADMITS_ALL | HD_QUEUES | HD_COUNTS)

@@ -282,6 +282,7 @@ SIMT_FN bool hkv_coalesced_decide_absent(const hkv_args *a, uint32_t family, uin
 SIMT_FN bool hkv_coalesced_decide(const hkv_args *a, uint32_t family, uint32_t locking, hkv_one *o)
 {
     if (family == HKV_UPSERT && hkv_counts_keys(a)) hkv_count(simt_tile_of(1), a, o, hkv_rule_of(a, o->i));
+    if (family == HKV_UPSERT && o->entry != HKV_NONE) hkv_count_others(a, o);
     if (o->entry == HKV_NONE) return hkv_coalesced_decide_absent(a, family, locking, o);
     hkv_coalesced_found(a, family, locking, o);
     return false;
@@ -343,6 +344,7 @@ SIMT_FN void hkv_coalesced_take(const hkv_args *a, hkv_one *o, hkv_place p)
     bool admitted = hkv_admit(a, o, p);
     uint64_t gone = admitted && !p.empty ? simt_ldrlx_u64(hkv_key_at(&a->v, p.entry)) : 0;
     simt_ticket(o->i, o->outcome, gone, admitted ? o->entry : HKV_NONE);
+    hkv_count_others(a, o);
     if (!admitted) return;
     hkv_coalesced_point_at(a, o, p.entry);
     hkv_remember(a, p.room, gone);

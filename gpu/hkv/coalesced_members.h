@@ -168,10 +168,12 @@ SIMT_FN uint32_t hkv_member_at_end(const hkv_args *a, const hkv_group *g, bool p
     return hkv_flags_tell(a) ? hkv_group_last_hit(g) : HKV_NO_MEMBER;
 }
 
-/* The place of a member in the order of its group, where the leader has place 0 (repeated_keys.h). */
+/* The place of a member in the order of its group, where the leader has place 0 (repeated_keys.h). Members whose hits
+ * neither add up nor ignore earlier ones come in the order of the batch. */
 SIMT_FN int64_t hkv_member_place(const hkv_args *a, const hkv_group *g, uint32_t n, uint32_t rank, bool placed)
 {
     if (n == hkv_member_at_end(a, g, placed) && !hkv_ranks(a)) return 1ll << 32;
+    if (a->policy_flags & HD_LATEST_COUNTS) rank = n;
     return placed ? (int64_t)rank + 1 : (int64_t)rank - (1ll << 32);
 }
 

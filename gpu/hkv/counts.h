@@ -6,36 +6,55 @@
 #ifndef HKV_COUNTS_H
 #define HKV_COUNTS_H
 
-#include "gpu/hkv/item.h"
-#include "gpu/hkv/spare.h"
+#include "gpu/hkv/repeated_keys.h"
 
-SIMT_FN bool hkv_counts_keys(const hkv_args *a) { return (hkv_keeps_order(a) & HD_COUNTS) != 0; }
-
-/* One lane: counts a use of the key in bucket b. */
-SIMT_FN void hkv_count_in(const hkv_args *a, uint64_t b, uint64_t key)
+/* One lane: counts n uses of the key in bucket b. After four halvings all other counters are 0. */
+SIMT_FN void hkv_count_in(const hkv_args *a, uint64_t b, uint64_t key, uint64_t n)
 {
-    uint32_t words = hkv_count_words(a->v.slots);
-    uint64_t h = hkv_count_hash(key), *counted = a->v.count + b * words,
-             *group = a->v.count + hkv_count_at(&a->v, b, h);
-    for (uint32_t row = 0; row < HKV_COUNT_ROWS; row++) {
-        uint32_t shift = hkv_count_shift(h, row);
-        uint64_t word = simt_ldrlx_u64(group + row);
-        if ((word >> shift & HKV_COUNT_MOST) < HKV_COUNT_MOST) simt_strlx_u64(group + row, word + (1ull << shift));
+    enum { ALL_ARE_ZERO = 4 };
+    const uint32_t words = hkv_count_words(a->v.slots);
+    const uint64_t sample = hkv_count_sample(a->v.slots), h = hkv_count_hash(key);
+    uint64_t *bucket = a->v.count + b * words, *group = a->v.count + hkv_count_at(&a->v, b, h);
+    uint64_t uses = simt_ldrlx_u64(bucket);
+    for (uint32_t halved = 0; n; halved++) {
+        uint64_t more = n < sample - uses ? n : sample - uses;
+        for (uint32_t row = 0; row < HKV_COUNT_ROWS; row++) {
+            uint32_t shift = hkv_count_shift(h, row);
+            uint64_t word = simt_ldrlx_u64(group + row), left = HKV_COUNT_MOST - (word >> shift & HKV_COUNT_MOST);
+            simt_strlx_u64(group + row, word + ((more < left ? more : left) << shift));
+        }
+        uses += more;
+        n -= more;
+        if (uses < sample) break;
+        uses /= 2;
+        uint32_t first = halved < ALL_ARE_ZERO ? 4 : (uint32_t)(group - bucket),
+                 last = halved < ALL_ARE_ZERO ? words : first + HKV_COUNT_ROWS;
+        for (uint32_t i = first; i < last; i++)
+            simt_strlx_u64(bucket + i, hkv_counts_halved(simt_ldrlx_u64(bucket + i)));
     }
-    uint64_t n = simt_ldrlx_u64(counted) + 1;
-    bool halves = n >= hkv_count_sample(a->v.slots);
-    simt_strlx_u64(counted, halves ? n / 2 : n);
-    for (uint32_t i = 4; halves && i < words; i++)
-        simt_strlx_u64(counted + i, hkv_counts_halved(simt_ldrlx_u64(counted + i)));
+    simt_strlx_u64(bucket, uses);
 }
 
-/* Counts the item, if its operation may insert: it holds its buckets. */
+/* Counts n uses of the item's key: it holds its buckets. */
+SIMT_FN void hkv_count_uses(const hkv_args *a, const hkv_one *o, uint64_t n)
+{
+    hkv_count_in(a, o->first, o->key, n);
+    if (a->v.dual) hkv_count_in(a, o->second, o->key, n);
+}
+
+/* Counts the item, if its operation may insert. */
 SIMT_FN void hkv_count(simt_tile t, const hkv_args *a, const hkv_one *o, hkv_rule r)
 {
     if (!hkv_counts_keys(a) || !r.insert) return;
-    if (t.rank == 0) hkv_count_in(a, o->first, o->key);
-    if (t.rank == 0 && a->v.dual) hkv_count_in(a, o->second, o->key);
+    if (t.rank == 0) hkv_count_uses(a, o, 1);
     HKV_SYNC(t);
+}
+
+/* The others of the item's group, which take effect behind it, are counted. One lane. */
+SIMT_FN void hkv_count_others(const hkv_args *a, const hkv_one *o)
+{
+    if (!hkv_counts_keys(a) || a->groups.pass != HKV_LEADERS) return;
+    hkv_count_uses(a, o, hkv_group_count(a->groups.group + o->group) - 1);
 }
 
 /* How often bucket b has counted the key. */

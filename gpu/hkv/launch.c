@@ -110,7 +110,7 @@ static bool updates_in_groups(const hkv_state *o, const hd_batch *b)
 {
     uint32_t flags = hkv_policy_flags_for(&o->v, b);
     return hkv_family_of(b->op) == HKV_UPDATE && o->kept.groups.claim && !b->distinct && b->n > 1 &&
-           (flags & (HD_ORDER_FREE | HD_HITS_ADD)) && hkv_updates_in_groups(b->op, b->value_out, flags);
+           (flags & HD_IN_GROUPS) && hkv_updates_in_groups(b->op, b->value_out, flags);
 }
 
 static void show(const void *state, hd_view *view) { hkv_show(&((const hkv_state *)state)->v, view); }

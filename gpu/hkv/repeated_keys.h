@@ -29,8 +29,8 @@
  * stores the score of the others' hits. Values are added after that, by the members (hkv_members_add). REST comes later
  * still, because it may insert a key again that was evicted: a member that finds its key must find its leader's entry.
  *
- * A policy allows it if hits ignore the old score (HD_ORDER_FREE), or if hits add up (HD_HITS_ADD): then the leader
- * counts what all of them give. Where members deliver scores (hkv_ranks), each needs the sum of those before it. One
+ * A policy allows it if hits ignore the old score (HD_ORDER_FREE), or earlier hits (HD_LATEST_COUNTS: the leader is the
+ * last item), or if hits add up (HD_HITS_ADD): then the leader counts what all of them give. Where members deliver scores (hkv_ranks), each needs the sum of those before it. One
  * atomic gives the low bits of this sum and the order. So an item that gives high bits, too, does not join: it is left
  * to the launch REST. Otherwise a second atomic adds the high bits up.
  */
@@ -423,7 +423,9 @@ SIMT_FN void hkv_group_join(simt_tile w, const hkv_args *a, uint32_t k, bool val
 {
     hkv_member m = hkv_member_at(w, a, k, valid);
     bool hits = valid && hkv_item_hits(a, a->first + m.n);
-    uint32_t rank = a->policy_flags & HD_HITS_ADD ? hkv_group_add(w, a, m, k, valid, hits) : 0;
+    bool adds = (a->policy_flags & HD_HITS_ADD) != 0;
+    uint32_t rank = adds || hkv_counts_keys(a) ? hkv_group_add(w, a, m, k, valid, hits) : 0;
+    if (!adds) rank = 0;
     if (hkv_flags_tell(a)) hkv_group_hits(w, m, hits);
     if (a->groups.picks) {
         uint64_t low = simt_reduce_min_u64(hkv_peers(w, m.lanes), ~hkv_member_admission(a, m.n));

@@ -164,7 +164,8 @@ static inline bool hkv_updates_in_groups(uint32_t op, bool value_out, uint32_t p
 static inline bool hkv_has_groups(uint32_t row, const hkv_args *a)
 {
     if (!a->groups.claim || a->distinct || a->n < 2) return false;
-    if (!(a->policy_flags & (HD_ORDER_FREE | HD_HITS_ADD))) return false;
+    if (!(a->policy_flags & HD_IN_GROUPS)) return false;
+    if ((a->policy_flags & HD_COUNTS) && a->op == HD_OP_ACCUM_OR_ASSIGN && a->flag) return false; /* some count */
     if (row == hkv_row_of("coalesced", HKV_UPSERT)) return true;
     return row == hkv_row_of("coalesced", HKV_UPDATE) && hkv_updates_in_groups(a->op, a->value_out, a->policy_flags);
 }

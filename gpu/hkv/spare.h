@@ -26,6 +26,7 @@ SIMT_FN uint32_t hkv_keeps_order(const hkv_args *a)
 
 SIMT_FN bool hkv_spares(const hkv_args *a) { return hkv_keeps_order(a) & HD_SPARES; }
 SIMT_FN bool hkv_reads_least(const hkv_args *a) { return hkv_keeps_order(a) & HD_READS_LEAST; }
+SIMT_FN bool hkv_counts_keys(const hkv_args *a) { return (hkv_keeps_order(a) & HD_COUNTS) != 0; }
 
 /* The score of entry e falls to `score`, and the bound of its group with it. */
 SIMT_FN void hkv_lower_bound(const hkv_view *v, uint64_t e, uint64_t score)
