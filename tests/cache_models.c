@@ -324,7 +324,7 @@ void model_open(cache_model *m, const model_rule *rule, uint64_t capacity, bool 
     m->rule = rule;
     m->capacity = capacity;
     m->bytes = bytes;
-    m->number = m->left = m->width = m->added = m->target = 0;
+    m->number = m->left = m->groups = m->added = m->target = 0;
     m->value = 0;
     m->hand = -1;
     m->count = NULL;

@@ -43,8 +43,8 @@ struct cache_model {
     double value;    /* the target of ARC, L of GDSF */
     int64_t hand;    /* the index of SIEVE's; -1: none */
     uint64_t target; /* of CLOCK-Pro */
-    uint8_t *count;  /* (4, width): the sketch of W-TinyLFU */
-    uint64_t width, added;
+    uint8_t *count;  /* (groups, 4, 16): the sketch of W-TinyLFU */
+    uint64_t groups, added;
 };
 
 const model_rule *model_at(size_t i); /* NULL past the end */

@@ -69,42 +69,44 @@ const model_rule model_gdsf = { "full:gdsf", 1, greedy_hit, gdsf_miss, true };
 
 /* ---- W-TinyLFU: ToS '17, section 4 --------------------------------------------------------------- */
 
-enum { WINDOW, PROBATION, PROTECTED, ROWS = 4 };
+enum { WINDOW, PROBATION, PROTECTED };
+enum { ROWS = 4, COLUMNS = 16 };
 
-static uint8_t *counter(cache_model *m, uint64_t key, uint64_t row)
+static uint8_t *counter(cache_model *m, uint64_t key, unsigned row)
 {
-    return &m->count[row * m->width + hd_avalanche(key + (row + 1) * HD_GOLDEN) % m->width];
+    uint64_t hash = hd_avalanche(key + HD_GOLDEN), group = hash % m->groups;
+    return &m->count[(ROWS * group + row) * COLUMNS + ((hash >> 32) >> (4 * row)) % COLUMNS];
 }
 
-/* Twice as many counters: a key finds the one that it had. */
+/* Twice as many groups: a key finds the counters that it had. */
 static void sketch_double(cache_model *m)
 {
-    uint64_t width = m->width ? 2 * m->width : 256;
-    uint8_t *count = (uint8_t *)calloc(ROWS, width);
+    uint64_t groups = m->groups ? 2 * m->groups : 1;
+    uint8_t *count = (uint8_t *)calloc(groups, ROWS * COLUMNS);
     if (!count) abort();
-    for (uint64_t i = 0; m->width && i < ROWS * width; i++)
-        count[i] = m->count[i / width * m->width + i % width % m->width];
+    for (uint64_t i = 0; m->groups && i < groups * ROWS * COLUMNS; i++)
+        count[i] = m->count[i % (m->groups * ROWS * COLUMNS)];
     free(m->count);
     m->count = count;
-    m->width = width;
+    m->groups = groups;
 }
 
 void model_see(cache_model *m, uint64_t key)
 {
-    uint64_t entries = model_entries(m), sample = 10 * (m->bytes ? entries : m->capacity);
-    while (!m->width || 4 * entries > m->width) sketch_double(m);
-    for (uint64_t row = 0; row < ROWS; row++)
+    uint64_t entries = m->bytes ? model_entries(m) : m->capacity;
+    while (!m->groups || 4 * m->groups < entries) sketch_double(m);
+    for (unsigned row = 0; row < ROWS; row++)
         if (*counter(m, key, row) < 15) ++*counter(m, key, row);
     m->added++;
-    if (m->added < sample) return;
-    for (uint64_t i = 0; i < ROWS * m->width; i++) m->count[i] /= 2;
+    if (m->added < 10 * entries) return;
+    for (uint64_t i = 0; i < m->groups * ROWS * COLUMNS; i++) m->count[i] /= 2;
     m->added /= 2;
 }
 
 static int frequency(cache_model *m, uint64_t key)
 {
     int least = 15;
-    for (uint64_t row = 0; row < ROWS; row++)
+    for (unsigned row = 0; row < ROWS; row++)
         if (*counter(m, key, row) < least) least = *counter(m, key, row);
     return least;
 }

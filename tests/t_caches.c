@@ -89,6 +89,21 @@ static void real_trace(void)
     free(r);
 }
 
+/* Memory is for the entries that are there, not for the capacity. */
+static void large_capacity(const model_rule *rule)
+{
+    uint8_t outcome;
+    baseline *b;
+    test_case("%s, 2^62 entries", rule->name);
+    must(baseline_open(&(baseline_config){ baseline_named(rule->name), UINT64_C(1) << 62, 1, false, false }, &b));
+    for (uint64_t i = 0; i < 200; i++) {
+        must(baseline_run(b, &(hd_request){ .key = i % 100 }, 1, &outcome));
+        check(outcome == (i < 100 ? HD_INSERTED : HD_UPDATED), "request %llu: %s", (ull)i,
+              hd_outcome_name((hd_outcome)outcome));
+    }
+    baseline_close(b);
+}
+
 /* The state of each test of a policy is its rule. */
 static void policy(void **state)
 {
@@ -102,6 +117,7 @@ static void policy(void **state)
         for (uint64_t capacity = 100; capacity <= 400; capacity += 100, requests += 4000)
             one_run(rule, bytes ? capacity * 1000 : capacity, bytes, 4000, round + capacity);
     }
+    large_capacity(rule);
     test_note("%llu requests", (ull)requests);
 }
 

@@ -16,7 +16,15 @@ static uint64_t window_most(const baseline *b) { return b->capacity < 100 ? 1 : 
 static uint64_t main_most(const baseline *b) { return b->capacity - window_most(b); }
 static uint64_t protected_most(const baseline *b) { return main_most(b) / 5 * 4 + main_most(b) % 5 * 4 / 5; }
 
-static hd_status wtinylfu_open(baseline *b) { return sketch_room(sketch_of(b), 1); }
+enum { OPEN_MOST = 1 << 20 };
+
+/* A capacity in bytes has no number of entries, and a very large one may never be full: the sketch grows later. */
+static hd_status wtinylfu_open(baseline *b)
+{
+    uint64_t entries = b->bytes ? 1 : b->capacity;
+    return sketch_room(sketch_of(b), entries < OPEN_MOST ? entries : OPEN_MOST);
+}
+
 static void wtinylfu_close(baseline *b) { free(sketch_of(b)->at); }
 
 /* Counts the request. A capacity in bytes has no number of entries: the entries that are there take its place. */
