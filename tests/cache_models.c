@@ -312,9 +312,9 @@ enum { RULES = sizeof rules / sizeof *rules };
 
 const model_rule *model_at(size_t i)
 {
-    static const model_rule *const others[] = { &model_lfuda,      &model_gdsf,     &model_wtinylfu,
-                                                &model_lirs,       &model_lruk,     &model_lrfu,
-                                                &model_hyperbolic, &model_clockpro, NULL };
+    static const model_rule *const others[] = { &model_lfuda,    &model_gdsf, &model_tinylfu, &model_wtinylfu,
+                                                &model_lirs,     &model_lruk, &model_lrfu,    &model_hyperbolic,
+                                                &model_clockpro, NULL };
     return i < RULES ? &rules[i] : others[i - RULES];
 }
 
@@ -337,7 +337,7 @@ hd_outcome model_run(cache_model *m, uint64_t key, uint64_t size)
 {
     m->number++;
     m->left = 0;
-    if (m->rule == &model_wtinylfu) model_see(m, key);
+    if (m->rule == &model_tinylfu || m->rule == &model_wtinylfu) model_see(m, key);
     for (int q = 0; q < MODEL_QUEUES; q++) {
         int64_t i = m->rule->residents >> q & 1 ? model_find(m, q, key) : -1;
         if (i < 0) continue;

@@ -43,7 +43,7 @@ struct cache_model {
     double value;    /* the target of ARC, L of GDSF */
     int64_t hand;    /* the index of SIEVE's; -1: none */
     uint64_t target; /* of CLOCK-Pro */
-    uint8_t *count;  /* (groups, 4, 16): the sketch of W-TinyLFU */
+    uint8_t *count;  /* (groups, 4, 16): the sketch of TinyLFU */
     uint64_t groups, added;
 };
 
@@ -60,12 +60,12 @@ bool model_lacks(const cache_model *m, uint64_t size);
 int64_t model_find(const cache_model *m, int q, uint64_t key); /* -1: it is not there */
 model_entry model_take(cache_model *m, int q, size_t i);
 void model_put(cache_model *m, int q, model_entry x);
-/* The sketch of W-TinyLFU counts the request. */
+/* The sketch of TinyLFU counts the request. */
 void model_see(cache_model *m, uint64_t key);
 /* An entry that leaves the cache. */
 model_entry model_leave(cache_model *m, int q, size_t i);
 
-extern const model_rule model_lirs, model_wtinylfu, model_lruk, model_lrfu, model_hyperbolic, model_lfuda, model_gdsf,
-    model_clockpro;
+extern const model_rule model_lirs, model_tinylfu, model_wtinylfu, model_lruk, model_lrfu, model_hyperbolic,
+    model_lfuda, model_gdsf, model_clockpro;
 
 #endif

@@ -67,9 +67,8 @@ static void gdsf_miss(cache_model *m, model_entry x)
 const model_rule model_lfuda = { "full:lfuda", 1, greedy_hit, lfuda_miss, true };
 const model_rule model_gdsf = { "full:gdsf", 1, greedy_hit, gdsf_miss, true };
 
-/* ---- W-TinyLFU: ToS '17, section 4 --------------------------------------------------------------- */
+/* ---- TinyLFU: ToS '17, section 3 ----------------------------------------------------------------- */
 
-enum { WINDOW, PROBATION, PROTECTED };
 enum { ROWS = 4, COLUMNS = 16 };
 
 static uint8_t *counter(cache_model *m, uint64_t key, unsigned row)
@@ -110,6 +109,25 @@ static int frequency(cache_model *m, uint64_t key)
         if (*counter(m, key, row) < least) least = *counter(m, key, row);
     return least;
 }
+
+static void tinylfu_hit(cache_model *m, int q, size_t i) { model_put(m, q, model_take(m, q, i)); }
+
+/* The victims that the paper compares with the newcomer are as many as must leave for it. */
+static void tinylfu_miss(cache_model *m, model_entry x)
+{
+    size_t victims = 0;
+    for (uint64_t used = model_used(m); used + x.size > m->capacity; victims++) used -= m->q[0].at[victims].size;
+    for (size_t i = 0; i < victims; i++)
+        if (frequency(m, m->q[0].at[i].key) >= frequency(m, x.key)) return;
+    for (; victims; victims--) model_leave(m, 0, 0);
+    model_put(m, 0, x);
+}
+
+const model_rule model_tinylfu = { "full:tinylfu", 1, tinylfu_hit, tinylfu_miss, true };
+
+/* ---- W-TinyLFU: ToS '17, section 4 --------------------------------------------------------------- */
+
+enum { WINDOW, PROBATION, PROTECTED };
 
 static uint64_t window_size(const cache_model *m) { return m->capacity < 100 ? 1 : m->capacity / 100; }
 

@@ -35,10 +35,24 @@ arc        | arc        | steps of one                                   | s/oth
 greedy     | lfuda      | counts do not age                              | /lfuda_miss/,/^}/s/->last = .*;/->last = 0;/
 greedy     | gdsf       | no key is refused                              | s/ \&\& b->ranked\[0\].rank <= rank//
 greedy     | gdsf       | sizes do not count                             | s/sized \&\& size/0 \&\& size/
-wtinylfu   | wtinylfu   | a tie enters the main cache                    | s/enters = seen >/enters = seen >=/
-wtinylfu   | wtinylfu   | hits in probation do not protect               | s/list == WINDOW ? WINDOW : PROTECTED/list/
-wtinylfu   | wtinylfu   | half of the main cache is protected            | s/% 5 \* 4 \/ 5/% 5 * 4 \/ 6/
-wtinylfu   | wtinylfu   | the sketch counts misses alone                 | s/if (!s) sketch_add/if (!s \&\& cache_find(b, r->key) == CACHE_NONE) sketch_add/
+tinylfu    | tinylfu    | a tie is admitted                              | s/if (seen <= seen_of/if (seen < seen_of/
+tinylfu    | tinylfu    | a newcomer to a full cache is not counted      | s/if (!s) sketch_add/if (!s \&\& (b->used < b->capacity || cache_find(b, r->key) != CACHE_NONE)) sketch_add/
+tinylfu    | tinylfu    | the newcomer is compared with itself           | s/seen <= seen_of(b, b->nodes\[victim\].key)/seen <= seen_of(b, r->key)/
+tinylfu    | tinylfu    | the first victim alone decides                 | s/used -= b->nodes\[victim\].size;/break;/
+tinylfu    | tinylfu    | victims leave for a newcomer that is refused   | s/used -= b->nodes\[victim\].size;/& cache_drop(b, victim); victim = QUEUE;/
+tinylfu    | tinylfu    | a hit changes nothing                          | /^static hd_status tinylfu_hit/,/^}/s/cache_move.*;/(void)b, (void)at;/
+tinylfu    | tinylfu    | the sketch opens with one group                | s/b->bytes ? 1 : b->capacity;/1;/
+tinylfu    | tinylfu    | the sketch of a huge cache is as large         | s/entries < OPEN_MOST ? entries : OPEN_MOST/entries/
+sketch     | tinylfu    | a column for all rows                          | s/(32 + 4 \* row)/32/
+sketch     | tinylfu    | a group for each three entries                 | s/SKETCH_PER_GROUP = [0-9]*/SKETCH_PER_GROUP = 3/
+sketch     | tinylfu    | counters of five bits                          | s/SKETCH_MOST = 15/SKETCH_MOST = 31/
+sketch     | tinylfu    | counters do not age                            | s/all\[i\] >> 1/all[i]/
+sketch     | tinylfu    | an aged sketch begins a whole sample           | s/k->added \/= 2/k->added = 0/
+sketch     | tinylfu    | growth forgets counters                        | s/for (uint64_t g = 0; g < more.groups \&\& /for (uint64_t g = 0; 0 \&\& /
+tinylfu    | wtinylfu   | a tie enters the main cache                    | s/enters = seen >/enters = seen >=/
+tinylfu    | wtinylfu   | hits in probation do not protect               | s/list == WINDOW ? WINDOW : PROTECTED/list/
+tinylfu    | wtinylfu   | half of the main cache is protected            | s/% 5 \* 4 \/ 5/% 5 * 4 \/ 6/
+tinylfu    | wtinylfu   | the sketch counts misses alone                 | s/if (!s) sketch_add/if (!s \&\& cache_find(b, r->key) == CACHE_NONE) sketch_add/
 lirs       | lirs       | the stack is not pruned after a hit            | /mark == LIR) {/,/}/s/stack_prune(b);//
 lirs       | lirs       | a hit of an entry in Q alone leaves it there   | /promote(b, at);/,/}/s/queue_push(b, at);/cache_move(b, OUTSIDE, at), queue_push(b, at);/
 lruk       | lruk       | no history                                     | s/at == CACHE_NONE ? 0 : \*last_of(b, at)/0/
@@ -97,17 +111,20 @@ while IFS='|' read -r file row bug change; do
   file=${file// /} row=${row// /} bug=${bug%"${bug##*[! ]}"}
   mkdir -p "$work"/tools/{caches,lanes}
   path=tools/caches/$file.c test="tests/cache_models.o tests/cache_models_more.o tests/t_caches.o" only=full:$row
+  header=
   case $file in
+  sketch) path=tools/caches/tinylfu.c header=tools/caches/sketch.h ;;
   curve) path=tools/curve.c test=tests/t_curve.o only=$row ;;
-  lane) path=tools/lanes/lane.h test=tests/t_lanes.o only=$row ;;
+  lane) path=tools/lanes/lanes.c header=tools/lanes/lane.h test=tests/t_lanes.o only=$row ;;
   lanes) path=tools/lanes/lanes.c test=tests/t_lanes.o only=$row ;;
   esac
-  rm -f "$work/tools/lanes/lane.h"
-  sed "$change" "$top_srcdir/$path" >"$work/$path"
-  if cmp -s "$top_srcdir/$path" "$work/$path"; then fail "$row:$bug" "the change does not apply"; continue; fi
-  [ "$file" != lane ] || { path=tools/lanes/lanes.c && cp "$top_srcdir/$path" "$work/$path"; }
+  changed=${header:-$path} object=${path##*/}
+  rm -f "$work"/tools/*/*.h
+  cp "$top_srcdir/$path" "$work/$path"
+  sed "$change" "$top_srcdir/$changed" >"$work/$changed"
+  if cmp -s "$top_srcdir/$changed" "$work/$changed"; then fail "$row:$bug" "the change does not apply"; continue; fi
   # shellcheck disable=SC2086
-  objects=$(ls $test tools/baseline.o tools/caches/*.o | grep -vE "heddle-|/$file\.o")
+  objects=$(ls $test tools/baseline.o tools/caches/*.o | grep -vE "heddle-|/${object%.c}\.o")
   # shellcheck disable=SC2086
   if ! said=$($CC -std=c11 -w -D_GNU_SOURCE -O1 -ffp-contract=off -I"$work" -I"$top_srcdir" -I"$top_srcdir/include" $HD_SANITIZE $flags \
     -c "$work/$path" -o "$work/mutant.o" 2>&1 &&

@@ -8,9 +8,9 @@
 /* ---- The table of baselines -------------------------------------------------------------------- */
 
 static const cache_kind *const kinds[] = {
-    &cache_lru,    &cache_lfu,  &cache_fifo, &cache_clock,      &cache_random,   &cache_belady, &cache_sieve,
-    &cache_s3fifo, &cache_slru, &cache_2q,   &cache_arc,        &cache_lfuda,    &cache_gdsf,   &cache_wtinylfu,
-    &cache_lirs,   &cache_lruk, &cache_lrfu, &cache_hyperbolic, &cache_clockpro, &cache_slru2,
+    &cache_lru,      &cache_lfu,  &cache_fifo, &cache_clock, &cache_random,     &cache_belady,   &cache_sieve,
+    &cache_s3fifo,   &cache_slru, &cache_2q,   &cache_arc,   &cache_lfuda,      &cache_gdsf,     &cache_tinylfu,
+    &cache_wtinylfu, &cache_lirs, &cache_lruk, &cache_lrfu,  &cache_hyperbolic, &cache_clockpro, &cache_slru2,
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

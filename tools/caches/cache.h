@@ -192,7 +192,7 @@ static inline void cache_bag_drop(baseline *b, uint64_t place)
 /* ---- The policies ---------------------------------------------------------------------------- */
 
 extern const cache_kind cache_lru, cache_lfu, cache_fifo, cache_clock, cache_random, cache_belady, cache_sieve,
-    cache_s3fifo, cache_slru, cache_slru2, cache_2q, cache_arc, cache_lfuda, cache_gdsf, cache_wtinylfu, cache_lirs,
-    cache_lruk, cache_lrfu, cache_hyperbolic, cache_clockpro;
+    cache_s3fifo, cache_slru, cache_slru2, cache_2q, cache_arc, cache_lfuda, cache_gdsf, cache_tinylfu, cache_wtinylfu,
+    cache_lirs, cache_lruk, cache_lrfu, cache_hyperbolic, cache_clockpro;
 
 #endif
