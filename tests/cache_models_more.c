@@ -71,9 +71,16 @@ const model_rule model_gdsf = { "full:gdsf", 1, greedy_hit, gdsf_miss, true };
 
 enum { ROWS = 4, COLUMNS = 16 };
 
+static uint64_t mixed(uint64_t x) /* MurmurHash3's fmix64 */
+{
+    x = (x ^ x >> 33) * 0xff51afd7ed558ccdu;
+    x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53u;
+    return x ^ x >> 33;
+}
+
 static uint8_t *counter(cache_model *m, uint64_t key, unsigned row)
 {
-    uint64_t hash = hd_avalanche(key + HD_GOLDEN), group = hash % m->groups;
+    uint64_t hash = mixed(key + HD_GOLDEN), group = hash % m->groups;
     return &m->count[(ROWS * group + row) * COLUMNS + ((hash >> 32) >> (4 * row)) % COLUMNS];
 }
 
@@ -93,7 +100,7 @@ static void sketch_double(cache_model *m)
 void model_see(cache_model *m, uint64_t key)
 {
     uint64_t entries = m->bytes ? model_entries(m) : m->capacity;
-    while (!m->groups || 4 * m->groups < entries) sketch_double(m);
+    while (!m->groups || 2 * m->groups < entries) sketch_double(m);
     for (unsigned row = 0; row < ROWS; row++)
         if (*counter(m, key, row) < 15) ++*counter(m, key, row);
     m->added++;

@@ -18,7 +18,7 @@ struct model_counts {
 static uint64_t groups(const model *m)
 {
     uint64_t n = 1;
-    while (4 * n < m->slots) n *= 2;
+    while (2 * n < m->slots) n *= 2;
     return n;
 }
 

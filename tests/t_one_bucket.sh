@@ -54,7 +54,7 @@ yes() { # yes NAME COMMAND...
   shift
   if "$@" >words 2>&1; then pass "$name"; else fail "$name" "$(cat words)"; fi
 }
-for policy in lru fifo clock sieve slru2 2q s3fifo arc; do
+for policy in lru fifo clock sieve slru2 2q s3fifo arc tinylfu wtinylfu; do
   row=${policy%lru2}
   [ "$row" = "$policy" ] || row=slru
   yes "$row in a bucket of 1,024 slots" all_alike $row full:$policy 1024 120000
@@ -62,7 +62,7 @@ for policy in lru fifo clock sieve slru2 2q s3fifo arc; do
 done
 yes "clock as expressions" all_alike "$clock" full:clock 1024 20000
 yes "sieve as expressions" all_alike "$sieve" full:sieve 1024 20000
-for policy in clock sieve 2q s3fifo arc; do
+for policy in clock sieve 2q s3fifo arc tinylfu wtinylfu; do
   yes "$policy by a kernel, request by request" all_alike $policy full:$policy 64 1500 --backend host --batch 1
 done
 yes "slru by a kernel, request by request" all_alike slru full:slru2 64 1500 --backend host --batch 1
@@ -82,6 +82,17 @@ remember=old>>63?0:1;forget=ghosts1>=slots/2"
 yes "2q as expressions" all_alike "$twoq" full:2q 64 20000
 yes "2q with one ghost more is found" differs "${twoq/ghosts1>=/ghosts1>}" full:2q 64 20000
 yes "sieve that clears no bit is found" differs "${sieve/0x3fffffffff/0x4000000000}" full:sieve 64 20000
+
+wtinylfu="expr:on_insert=tick<<13|spared|1<<63;on_hit=tick<<13|8191|1<<62<<(old>>63);admission=MAX;on_evict=spared<((old>>63)\
+&(upper>=max(slots/100,1))&(full<=(freq_old>freq_rival)))+(middle-(slots-max(slots/100,1))*4/5)?tick<<13|spared:old;\
+upper_first=spared<middle-(slots-max(slots/100,1))*4/5?2:(spared==middle-(slots-max(slots/100,1))*4/5)&(upper>=max(slots/100,1))"
+yes "wtinylfu as expressions" all_alike "$wtinylfu" full:wtinylfu 1024 20000
+yes "wtinylfu that lets a draw win is found" differs "${wtinylfu/freq_old>freq/freq_old>=freq}" full:wtinylfu 64 20000
+yes "wtinylfu with one slot more for its window is found" differs "${wtinylfu/upper>=max/upper>max}" full:wtinylfu 64 20000
+yes "wtinylfu that demotes no entry is found" differs "${wtinylfu/\*4\/5?2:/*9\/5?2:}" full:wtinylfu 64 20000
+tinylfu="expr:on_insert=tick+1;on_hit=tick+1;admission=freq>freq_old?MAX:0;upper_first=0"
+yes "tinylfu as expressions" all_alike "$tinylfu" full:tinylfu 64 20000
+yes "tinylfu that lets a draw win is found" differs "${tinylfu/freq>freq/freq>=freq}" full:tinylfu 64 20000
 
 # lrfu rounds logarithms, and lru2 has no history of entries that left: they differ from the papers by that.
 misses() { "$HEDDLE" sim "$1" "$2" 1024 --slots 1024 --json | sed -n 's/.*"misses": *\([0-9]*\).*/\1/p'; }

@@ -8,14 +8,15 @@
 
 #include "gpu/hkv/repeated_keys.h"
 
-/* One lane: counts n uses of the key in bucket b. After four halvings all other counters are 0. */
-SIMT_FN void hkv_count_in(const hkv_args *a, uint64_t b, uint64_t key, uint64_t n)
+/* The counters of bucket b. */
+SIMT_FN uint64_t *hkv_counts_in(const hkv_args *a, uint64_t b) { return a->v.count + b * hkv_count_words(a->v.slots); }
+
+/* One lane: a bucket with these counters counts n uses of the key. After four halvings all other counters are 0. */
+SIMT_FN_APART void hkv_count_in(uint64_t *bucket, uint32_t slots, uint64_t key, uint64_t n)
 {
     enum { ALL_ARE_ZERO = 4 };
-    const uint32_t words = hkv_count_words(a->v.slots);
-    const uint64_t sample = hkv_count_sample(a->v.slots), h = hkv_count_hash(key);
-    uint64_t *bucket = a->v.count + b * words, *group = a->v.count + hkv_count_at(&a->v, b, h);
-    uint64_t uses = simt_ldrlx_u64(bucket);
+    const uint64_t sample = hkv_count_sample(slots), h = hkv_count_hash(key);
+    uint64_t *group = bucket + hkv_count_at(slots, h), uses = simt_ldrlx_u64(bucket);
     for (uint32_t halved = 0; n; halved++) {
         uint64_t more = n < sample - uses ? n : sample - uses;
         for (uint32_t row = 0; row < HKV_COUNT_ROWS; row++) {
@@ -28,7 +29,7 @@ SIMT_FN void hkv_count_in(const hkv_args *a, uint64_t b, uint64_t key, uint64_t 
         if (uses < sample) break;
         uses /= 2;
         uint32_t first = halved < ALL_ARE_ZERO ? 4 : (uint32_t)(group - bucket),
-                 last = halved < ALL_ARE_ZERO ? words : first + HKV_COUNT_ROWS;
+                 last = halved < ALL_ARE_ZERO ? hkv_count_words(slots) : first + HKV_COUNT_ROWS;
         for (uint32_t i = first; i < last; i++)
             simt_strlx_u64(bucket + i, hkv_counts_halved(simt_ldrlx_u64(bucket + i)));
     }
@@ -38,8 +39,8 @@ SIMT_FN void hkv_count_in(const hkv_args *a, uint64_t b, uint64_t key, uint64_t 
 /* Counts n uses of the item's key: it holds its buckets. */
 SIMT_FN void hkv_count_uses(const hkv_args *a, const hkv_one *o, uint64_t n)
 {
-    hkv_count_in(a, o->first, o->key, n);
-    if (a->v.dual) hkv_count_in(a, o->second, o->key, n);
+    hkv_count_in(hkv_counts_in(a, o->first), a->v.slots, o->key, n);
+    if (a->v.dual) hkv_count_in(hkv_counts_in(a, o->second), a->v.slots, o->key, n);
 }
 
 /* Counts the item, if its operation may insert. */
@@ -57,10 +58,11 @@ SIMT_FN void hkv_count_others(const hkv_args *a, const hkv_one *o)
     hkv_count_uses(a, o, hkv_group_count(a->groups.group + o->group) - 1);
 }
 
-/* How often bucket b has counted the key. */
-SIMT_FN uint8_t hkv_counted(const hkv_args *a, uint64_t b, uint64_t key)
+/* How often a bucket with these counters has counted the key. */
+SIMT_FN_APART uint8_t hkv_counted(const uint64_t *bucket, uint32_t slots, uint64_t key)
 {
-    uint64_t h = hkv_count_hash(key), least = HKV_COUNT_MOST, *group = a->v.count + hkv_count_at(&a->v, b, h);
+    uint64_t h = hkv_count_hash(key), least = HKV_COUNT_MOST;
+    const uint64_t *group = bucket + hkv_count_at(slots, h);
     for (uint32_t row = 0; row < HKV_COUNT_ROWS; row++) {
         uint64_t count = simt_ldrlx_u64(group + row) >> hkv_count_shift(h, row) & HKV_COUNT_MOST;
         if (count < least) least = count;

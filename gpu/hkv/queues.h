@@ -209,7 +209,7 @@ SIMT_FN void hkv_room_of(simt_tile t, const hkv_args *a, const hkv_one *o, uint6
     uint32_t n = hkv_read_queues(t, a, b, 0, q->lowest);
     q->in.upper = (uint16_t)n;
     q->in.middle = (uint16_t)(n >> 16);
-    if (hkv_counts_keys(a)) q->in.freq = hkv_counted(a, b, o->key);
+    if (hkv_counts_keys(a)) q->in.freq = hkv_counted(hkv_counts_in(a, b), a->v.slots, o->key);
     q->ghost = q->oldest[0] = q->oldest[1] = q->place = HKV_NONE;
     q->newest = 0;
     q->list = 0;
@@ -230,7 +230,8 @@ SIMT_FN void hkv_room_of(simt_tile t, const hkv_args *a, const hkv_one *o, uint6
 SIMT_FN uint8_t hkv_counted_entry(const hkv_args *a, const hkv_room *q, uint32_t at)
 {
     if (at == UINT32_MAX) return 0;
-    return hkv_counted(a, q->bucket, simt_ldrlx_u64(hkv_key_at(&a->v, hkv_entry(&a->v, q->bucket, at))));
+    uint64_t key = simt_ldrlx_u64(hkv_key_at(&a->v, hkv_entry(&a->v, q->bucket, at)));
+    return hkv_counted(hkv_counts_in(a, q->bucket), a->v.slots, key);
 }
 
 /* The entry of the bucket that leaves first, and its score; HKV_NONE: all are pinned, or it has none. */

@@ -30,9 +30,10 @@
  * still, because it may insert a key again that was evicted: a member that finds its key must find its leader's entry.
  *
  * A policy allows it if hits ignore the old score (HD_ORDER_FREE), or earlier hits (HD_LATEST_COUNTS: the leader is the
- * last item), or if hits add up (HD_HITS_ADD): then the leader counts what all of them give. Where members deliver scores (hkv_ranks), each needs the sum of those before it. One
- * atomic gives the low bits of this sum and the order. So an item that gives high bits, too, does not join: it is left
- * to the launch REST. Otherwise a second atomic adds the high bits up.
+ * last item), or if hits add up (HD_HITS_ADD): then the leader counts what all of them give. Where members deliver
+ * scores (hkv_ranks), each needs the sum of those before it. One atomic gives the low bits of this sum and the order.
+ * So an item that gives high bits, too, does not join: it is left to the launch REST. Otherwise a second atomic adds
+ * the high bits up. Where the policy counts keys (counts.h), the leader counts its group.
  */
 #ifndef HKV_REPEATED_KEYS_H
 #define HKV_REPEATED_KEYS_H

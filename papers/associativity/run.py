@@ -21,7 +21,8 @@ import tempfile
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent.parent / "build-aux"))
 import chart  # noqa: E402
 
-POLICIES = ["lru", "fifo", "lfu", "clock", "sieve", "lrfu", "slru", "twoq", "s3fifo", "arc"]
+POLICIES = ["lru", "fifo", "lfu", "clock", "sieve", "lrfu", "slru", "twoq", "s3fifo", "arc", "tinylfu",
+            "wtinylfu"]
 EXACT = {"slru": "slru2", "twoq": "2q"}  # the exact caches of other names
 SLOTS = [16, 32, 64, 128, 256, 512, 1024]
 SHARES = [2, 5, 10, 25, 50, 80]  # percent of the distinct keys

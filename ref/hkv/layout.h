@@ -49,7 +49,7 @@
  *
  * A table whose policy counts keys (HD_COUNTS) has a plane of counters of 4 bits, a count-min sketch for each bucket
  * (TinyLFU, ToS '17, section 3). Its C words are 4 and four for each group. The groups are the least power of two that
- * is at least a quarter of the slots. A key has a group, and in each word of it one of 16 counters.
+ * is at least half of the slots. A key has a group, and in each word of it one of 16 counters.
  *
  *   count    8bC .. 8bC + 7                   how many uses bucket b has counted since the last halving, and half of
  *                                             those before
@@ -204,12 +204,12 @@ HD_FN uint32_t hkv_ghost_list(uint64_t word) { return 1 + (uint32_t)(word >> 31 
 
 /* ---- Counters of keys ------------------------------------------------------------------------ */
 
-enum { HKV_COUNT_ROWS = 4, HKV_COUNT_MOST = 15, HKV_COUNT_WORDS_MOST = HD_SLOTS_MAX + 4 };
+enum { HKV_COUNT_ROWS = 4, HKV_COUNT_MOST = 15, HKV_COUNT_WORDS_MOST = 2 * HD_SLOTS_MAX + 4 };
 
 /* The groups of a bucket, less 1. */
 HD_FN uint32_t hkv_count_mask(uint32_t slots)
 {
-    uint32_t last = (slots + 3) / 4 - 1;
+    uint32_t last = (slots + 1) / 2 - 1;
     last |= last >> 1;
     last |= last >> 2;
     last |= last >> 4;
@@ -220,12 +220,10 @@ HD_FN uint32_t hkv_count_words(uint32_t slots) { return 4 * (hkv_count_mask(slot
 /* After so many uses of a bucket its counters are halved. */
 HD_FN uint64_t hkv_count_sample(uint32_t slots) { return 10ull * slots; }
 
-/* Where the counters of a key are: a hash, of which follow the first word of its group, and the shift in each word. */
+/* Where the counters of a key are: a hash, of which follow the first word of its group in the bucket, and the shift in
+ * each word. */
 HD_FN uint64_t hkv_count_hash(uint64_t key) { return hd_mix64(key + 0x9e3779b97f4a7c15u); }
-HD_FN uint64_t hkv_count_at(const hkv_view *v, uint64_t b, uint64_t h)
-{
-    return b * hkv_count_words(v->slots) + 4 + 4 * (h & hkv_count_mask(v->slots));
-}
+HD_FN uint64_t hkv_count_at(uint32_t slots, uint64_t h) { return 4 + 4 * (h & hkv_count_mask(slots)); }
 HD_FN uint32_t hkv_count_shift(uint64_t h, uint32_t row) { return (uint32_t)(h >> (32 + 4 * row) & 15) * 4; }
 HD_FN uint64_t hkv_counts_halved(uint64_t word) { return word >> 1 & 0x7777777777777777u; }
 

@@ -18,7 +18,7 @@ bool hkv_is_counted(const hkv_view *v, const hkv_item *it)
 static void count_in(const hkv_view *v, uint64_t b, uint64_t h)
 {
     const uint32_t words = hkv_count_words(v->slots);
-    uint64_t *counted = v->count + b * words, *group = v->count + hkv_count_at(v, b, h);
+    uint64_t *counted = v->count + b * words, *group = counted + hkv_count_at(v->slots, h);
     for (uint32_t row = 0; row < HKV_COUNT_ROWS; row++) {
         uint32_t shift = hkv_count_shift(h, row);
         if ((group[row] >> shift & HKV_COUNT_MOST) < HKV_COUNT_MOST) group[row] += 1ull << shift;
@@ -37,7 +37,7 @@ void hkv_count(const hkv_view *v, const hkv_home *at, uint64_t key)
 static uint8_t counted(const hkv_view *v, uint64_t b, uint64_t key)
 {
     uint64_t h = hkv_count_hash(key), least = HKV_COUNT_MOST;
-    const uint64_t *group = v->count + hkv_count_at(v, b, h);
+    const uint64_t *group = v->count + b * hkv_count_words(v->slots) + hkv_count_at(v->slots, h);
     for (uint32_t row = 0; row < HKV_COUNT_ROWS; row++) {
         uint64_t count = group[row] >> hkv_count_shift(h, row) & HKV_COUNT_MOST;
         if (count < least) least = count;

@@ -4,15 +4,17 @@
  * 4-bit counters. Each request adds 1 to a counter per row. After a sample of requests all counters are halved.
  *
  * Differs: a key's counters are not anywhere in the rows, but in one group of 16 counters per row, so that a GPU finds
- * them in one sector. There is a power of two groups, at least one for four entries: a row has at least four counters
- * for each entry, as in the authors' library. The sketch doubles by a copy of itself, so no estimate changes.
+ * them in one sector. Groups differ in how many keys they have, which costs misses; so there are twice as many counters
+ * as in the authors' library: a power of two groups, at least one for two entries. The sketch doubles by a copy of
+ * itself, so no estimate changes.
  */
 #ifndef HD_CACHES_SKETCH_H
 #define HD_CACHES_SKETCH_H
 
+#include "policies/hashes/hash.h"
 #include "tools/caches/index.h"
 
-enum { SKETCH_ROWS = 4, SKETCH_COLUMNS = 16, SKETCH_MOST = 15, SKETCH_PER_GROUP = 4, SKETCH_SAMPLE = 10 };
+enum { SKETCH_ROWS = 4, SKETCH_COLUMNS = 16, SKETCH_MOST = 15, SKETCH_PER_GROUP = 2, SKETCH_SAMPLE = 10 };
 
 typedef uint8_t sketch_group[SKETCH_ROWS][SKETCH_COLUMNS]; /* a counter in each byte */
 
@@ -21,7 +23,7 @@ typedef struct cache_sketch {
     uint64_t groups, added;
 } cache_sketch;
 
-static inline uint64_t sketch_hash(uint64_t key) { return hd_avalanche(key + HD_GOLDEN); }
+static inline uint64_t sketch_hash(uint64_t key) { return hd_mix64(key + HD_GOLDEN); }
 
 /* Row r's counter of a key. */
 static inline uint8_t *sketch_counter(const cache_sketch *k, uint64_t hash, uint32_t row)

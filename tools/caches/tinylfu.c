@@ -65,7 +65,7 @@ static void tinylfu_miss(baseline *b, uint32_t at, const hd_request *r, uint64_t
 
 const cache_kind cache_tinylfu = {
     .row = { "full:tinylfu", "the least recently used leaves, but only for a key that came more often",
-             "ToS '17, section 3", "a sketch of 16 counters per entry", .bytes = true },
+             "ToS '17, section 3", "a sketch of 32 counters per entry", .bytes = true },
     .see = tinylfu_see,
     .hit = tinylfu_hit,
     .miss = tinylfu_miss,
@@ -117,7 +117,7 @@ static void wtinylfu_miss(baseline *b, uint32_t at, const hd_request *r, uint64_
 
 const cache_kind cache_wtinylfu = {
     .row = { "full:wtinylfu", "an LRU window; what leaves it enters the main cache if it came more often than a victim",
-             "ToS '17, section 4", "a segment per entry, a sketch of 16 counters per entry", .bytes = true },
+             "ToS '17, section 4", "a segment per entry, a sketch of 32 counters per entry", .bytes = true },
     .see = tinylfu_see,
     .hit = wtinylfu_hit,
     .miss = wtinylfu_miss,
