@@ -238,6 +238,12 @@ static uint64_t item_by_item(const cell *c, uint64_t number)
 
 /* ---- With room ------------------------------------------------------------------------------- */
 
+/* Which keys stay, and their scores, depend on what came before each item. */
+static bool counts_keys(const cell *c)
+{
+    return c->policy < HD_POLICY_COUNT && hd_policy_rows[c->policy].flags & HD_COUNTS;
+}
+
 /* As many keys as no bucket can have too many of: as one has slots, or, of large tables, an eighth of the capacity. */
 static uint64_t with_room(const cell *c, uint64_t number)
 {
@@ -245,6 +251,7 @@ static uint64_t with_room(const cell *c, uint64_t number)
     uint64_t random = number, items = 0, capacity = c->table->buckets * c->table->slots;
     uint64_t keys = c->table->buckets > 100 ? capacity / 8 : c->table->slots;
     hd_elem elem;
+    if (counts_keys(c)) return 0;
     pair_open(&p, config_of(c->table, c->policy, c->dual), capacity, keys);
     for (uint64_t k = 0; k < test_times(2); k++) {
         for (int op = 0; op < HD_OP_COUNT_; op++) {
@@ -300,7 +307,7 @@ static uint64_t without_room(const cell *c, uint64_t number)
     bool keeps = c->policy >= HD_POLICY_COUNT || !(hd_policy_rows[c->policy].flags & HD_ORDER_FREE) ||
                  hd_policy_rows[c->policy].flags & HD_QUEUES; /* a hit changes which entry leaves */
     hd_elem elem;
-    if (c->dual) return 0;
+    if (c->dual || counts_keys(c)) return 0;
     pair_open(&p, config_of(c->table, c->policy, false), capacity + capacity / 4, capacity + capacity / 4);
     pair_fill(&p, &random);
     for (uint64_t round = 1; round <= test_times(5) + 5; round++) {

@@ -301,11 +301,13 @@ SIMT_FN bool hkv_item_hits(const hkv_args *a, uint64_t i) { return !hkv_flags_te
 
 SIMT_FN uint32_t hkv_group_count(const hkv_group *g) { return (uint32_t)(simt_ld_u64(&g->joined) >> HKV_GIVEN_BITS); }
 
-/* What all items of the group give; at most 2^64 - 1. Only before the leader ends. */
-SIMT_FN uint64_t hkv_group_gives(const hkv_args *a, const hkv_group *g)
+/* What all items of the group give, but for one that gives `without`; at most 2^64 - 1. Only before the leader ends. */
+SIMT_FN uint64_t hkv_group_gives(const hkv_args *a, const hkv_group *g, uint64_t without)
 {
-    if (!a->score) return hkv_group_count(g);
+    if (!a->score) return hkv_group_count(g) - without;
     uint64_t low = simt_ld_u64(&g->joined) & ((1ull << HKV_GIVEN_BITS) - 1), high = simt_ld_u64(&g->high);
+    low -= without & ((1ull << HKV_GIVEN_LOW_BITS) - 1);
+    high -= hkv_given_high(without);
     if (high >> (64 - HKV_GIVEN_LOW_BITS)) return UINT64_MAX;
     return hd_saturating_add(low, high << HKV_GIVEN_LOW_BITS);
 }
@@ -477,7 +479,7 @@ SIMT_FN hd_score_in hkv_hit_in(const hkv_args *a, const hkv_one *o)
     const hkv_group *g = a->groups.group + o->group;
     bool leads = a->groups.pass == HKV_LEADERS;
     hd_score_in in = hkv_score_in(a, leads && hkv_flags_tell(a) ? a->first + hkv_group_last_hit(g) : o->i);
-    if (leads && (a->policy_flags & HD_HITS_ADD)) in.given = hkv_group_gives(a, g);
+    if (leads && (a->policy_flags & HD_HITS_ADD)) in.given = hkv_group_gives(a, g, 0);
     return in;
 }
 
@@ -499,7 +501,7 @@ SIMT_FN void hkv_group_inserted(const hkv_args *a, hkv_one *o)
     if (n == HKV_NO_MEMBER) return;
     uint64_t other = a->first + n;
     hd_score_in in = hkv_score_in(a, other);
-    if (a->policy_flags & HD_HITS_ADD) in.given = hkv_group_gives(a, g) - (r.rescore ? hkv_score_in(a, o->i).given : 0);
+    if (a->policy_flags & HD_HITS_ADD) in.given = hkv_group_gives(a, g, r.rescore ? hkv_score_in(a, o->i).given : 0);
     if (r.rescore || hkv_flags_tell(a)) o->score = hd_on_hit(a->v.policy, hkv_program(a), o->score, in);
     if (r.change == HKV_REPLACE && a->value) o->in = a->value + other * a->v.value_bytes;
 }

@@ -24,7 +24,7 @@ sys.path.append(str(TOP / "python"))
 import backend  # noqa: E402
 
 WHEEL = os.environ.get("HEDDLE_WHEEL", "")
-MOST_BYTES, MOST_BYTES_CUDA = 5 << 20, 32 << 20
+MOST_BYTES, MOST_BYTES_CUDA = 5 << 20, 36 << 20
 IMPORT_MS = 30
 
 FIRST = """
