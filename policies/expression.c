@@ -36,7 +36,6 @@ typedef struct input_row {
 } input_row;
 
 static const char of_bucket[] = "it is known when a bucket takes a new entry";
-
 static const char of_gone[] = "it is known of an entry that may leave";
 
 static const input_row inputs[] = {
