@@ -448,6 +448,19 @@ static bool earlier_shows(search *s, uint64_t old, hd_score_in in)
            on_hit(s, on_hit(s, insert, in), early) != on_hit(s, insert, early);
 }
 
+/* Whether another item of the key, or another bucket, has what an item that may be refused must not tell. */
+static bool refuses_by_item(search *s, hd_score_in in)
+{
+    if (admission(s, in) == UINT64_MAX) return false;
+    hd_score_in other = in, there = in;
+    other.given = some_u64(s);
+    other.now = other.tick = some_u64(s);
+    if (has_queues(s)) some_bucket(s, &there);
+    there.least = some_u64(s);
+    return admission(s, in) != admission(s, other) || on_insert(s, in) != on_insert(s, there) ||
+           hd_on_evict(s->policy, s->program, in.least, in, has_queues(s)) != in.least;
+}
+
 /* Whether given scores matter: with another one, a score differs. */
 static bool uses_given(search *s, uint64_t old, hd_score_in in)
 {
@@ -512,8 +525,7 @@ static uint32_t refuted_by(search *s, uint64_t old, hd_score_in in)
     if (score != in.now || on_insert(s, in) != in.now) gone |= HD_SCORE_IS_TIME;
     if ((left & HD_HITS_ADD) && !adds(s, old, in, some_u64(s))) gone |= HD_HITS_ADD;
     if ((left & HD_SCORES_USED) && uses_given(s, old, in)) gone |= HD_SCORES_USED;
-    if ((left & HD_LATEST_COUNTS) && (earlier_shows(s, old, in) || admission(s, in) != UINT64_MAX))
-        gone |= HD_LATEST_COUNTS;
+    if ((left & HD_LATEST_COUNTS) && (earlier_shows(s, old, in) || refuses_by_item(s, in))) gone |= HD_LATEST_COUNTS;
     gone |= evicts_by(s, old, in);
     if (gone & HD_COUNTS) gone |= HD_QUEUES | HD_ORDER_FREE | HD_HITS_ADD; /* each item counts */
     return gone & left;

@@ -57,8 +57,8 @@ static hd_status flags_check(const hd_loaded_policy *p, uint32_t number)
             "policy %s: on_evict spares entries, on_insert reads in.least, or it remembers or counts keys, and it does "
             "not claim HD_SPARES, HD_READS_LEAST, HD_REMEMBERS or HD_COUNTS",
             p->name);
-    if ((p->flags & HD_LATEST_COUNTS) && !(p->flags & HD_ADMITS_ALL))
-        return hd_fail(HD_EINVAL, "policy %s: HD_LATEST_COUNTS needs HD_ADMITS_ALL", p->name);
+    if ((p->flags & HD_LATEST_COUNTS) && !(p->flags & (HD_ADMITS_ALL | HD_COUNTS)))
+        return hd_fail(HD_EINVAL, "policy %s: HD_LATEST_COUNTS needs HD_ADMITS_ALL or HD_COUNTS", p->name);
     bool alone = (p->flags & HD_COUNTS) || ((p->flags & HD_KEEPS_ORDER) && !(p->flags & HD_ADMITS_ALL));
     if (alone && (p->flags & (HD_ORDER_FREE | HD_HITS_ADD)))
         return hd_fail(HD_EINVAL,

@@ -62,7 +62,8 @@ enum {
     HD_REMEMBERS = 4096, /* the table has ghosts and states: remember, forget, next_state */
     HD_COUNTS = 8192,    /* it counts keys: a function reads freq, freq_old or freq_rival */
     /* A hit after an earlier one has the effect that it has alone. So have hits of a new entry that are not later than
-     * its insert, in any order. All keys are admitted. Not said of policies with HD_ORDER_FREE or HD_HITS_ADD. */
+     * its insert, in any order. All keys are admitted, or admission asks only for counts, nothing is spared, and the
+     * score of a new entry is that of its item alone. Not said of policies with HD_ORDER_FREE or HD_HITS_ADD. */
     HD_LATEST_COUNTS = 16384
 };
 

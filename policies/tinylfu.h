@@ -34,4 +34,4 @@ HD_FN uint64_t tinylfu_forget(hd_score_in in)
 HD_FN uint64_t tinylfu_next_state(hd_score_in in) { return in.state; }
 #endif
 HD_POLICY_QUEUES(tinylfu, "lru, but a new entry is refused unless its key came more often than the victim's (TinyLFU)",
-                 HD_MONOTONE | HD_QUEUES | HD_COUNTS)
+                 HD_MONOTONE | HD_LATEST_COUNTS | HD_QUEUES | HD_COUNTS)

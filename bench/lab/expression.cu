@@ -43,6 +43,8 @@ static const pair policies[] = {
     { "lru", "slru", false },
     { "lru", "s3fifo", false },
     { "lru", "arc", false },
+    { "lru", "tinylfu", false },
+    { "lru", "wtinylfu", false },
     { "lru", "twoq", false },
     { "lru",
       "expr:on_insert=tick<<14|spared<<1;on_hit=old|1;admission=MAX;on_evict=old&1?(tick<<14|spared<<1)+0*given:old",

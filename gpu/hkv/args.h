@@ -94,7 +94,7 @@ typedef struct hkv_group {
     /* Two items: the first, and another. With flags of accum_or_assign, of the items that hit: the number of the last
      * + 1, and HKV_CLAIM_ITEMS - the number of the first; 0: none hits. */
     uint32_t two[2];
-    uint32_t unused;
+    uint32_t refused; /* how many of its items are refused before the leader is admitted (hkv_group_tries_again) */
 } hkv_group;
 
 /* What stage_flag says. */

@@ -295,8 +295,9 @@ SIMT_FN hkv_victim hkv_coalesced_victim(simt_tile w, const hkv_args *a, uint8_t 
     hkv_victim x;
     bool pins = hkv_has_pins(a);
     x.entry = HKV_NONE;
-    x.key = x.least = x.second = x.stays = 0;
+    x.key = x.least = x.second = x.others = x.stays = 0;
     x.spared = 0;
+    x.at_hand = false;
     SIMT_ROLLED
     for (uint32_t k = 0; k <= a->v.dual; k++) {
         hkv_rows_victim(w, a, rows, row, k ? o->second : o->first, wanted, pins, HKV_NONE, &x);
@@ -312,10 +313,13 @@ SIMT_FN void hkv_coalesced_spare(simt_tile w, const hkv_args *a, uint8_t *rows, 
     uint32_t spared = 0;
     bool again = evicts;
     for (;;) {
-        again = again && hkv_spare(simt_tile_of(1), a, o, x->entry, x->least, spared);
+        while (again) {
+            again = hkv_spare(simt_tile_of(1), a, o, x->entry, &x->least, spared);
+            spared += again;
+            if (!again || !hkv_row_next_victim(a, row, x)) break;
+        }
         simt_join();
         if (!simt_any(w, again)) break;
-        spared += again;
         hkv_victim next = hkv_coalesced_victim(w, a, rows, row, o, again);
         if (again) *x = next;
         simt_join();
@@ -323,13 +327,17 @@ SIMT_FN void hkv_coalesced_spare(simt_tile w, const hkv_args *a, uint8_t *rows, 
     x->spared = spared;
 }
 
-/* The least score that stays in the bucket of victim x, by the bounds. */
+/* The least score that stays in the bucket of victim x: in its group, or by the bounds. */
 SIMT_FN void hkv_coalesced_stays(simt_tile w, const hkv_args *a, uint8_t *rows, uint8_t *row, bool evicts,
                                  hkv_victim *x)
 {
     hkv_victim beside;
-    bool wanted = evicts && x->entry != HKV_NONE;
+    bool wanted = evicts && x->entry != HKV_NONE,
+         known = x->second <= x->others && x->second < UINT64_MAX && x->least < UINT64_MAX;
     uint64_t b = wanted ? x->entry / a->v.slots : 0;
+    if (wanted && known) x->stays = x->second;
+    wanted = wanted && !known;
+
     beside.entry = HKV_NONE;
     beside.least = 0;
     hkv_rows_victim(w, a, rows, row, b, wanted, hkv_has_pins(a), x->entry, &beside);
@@ -338,10 +346,15 @@ SIMT_FN void hkv_coalesced_stays(simt_tile w, const hkv_args *a, uint8_t *rows, 
     simt_join();
 }
 
-/* A policy with queues: the lane's item takes slot p, under its locks, or is refused. */
+/* A policy with queues: the lane's item takes slot p, under its locks, or is refused. UNDECIDED: the next item of its
+ * group tries. */
 SIMT_FN void hkv_coalesced_take(const hkv_args *a, hkv_one *o, hkv_place p)
 {
     bool admitted = hkv_admit(a, o, p);
+    if (!admitted && p.entry != HKV_NONE && hkv_group_tries_again(a, o)) {
+        hkv_undecide(o);
+        return;
+    }
     uint64_t gone = admitted && !p.empty ? simt_ldrlx_u64(hkv_key_at(&a->v, p.entry)) : 0;
     simt_ticket(o->i, o->outcome, gone, admitted ? o->entry : HKV_NONE);
     hkv_count_others(a, o);

@@ -151,6 +151,14 @@ SIMT_FN uint32_t hkv_members_at_a_time(const hkv_args *a, uint32_t n)
 }
 /* ---- What a member delivers ------------------------------------------------------------------ */
 
+/* Whether member n was refused before the leader was admitted: any of those that do not come last. */
+SIMT_FN bool hkv_member_refused(const hkv_args *a, hkv_group *g, uint32_t n)
+{
+    if (!hkv_counts_keys(a) || !hkv_was_placed(simt_ld_u32(&g->outcome))) return false;
+    if ((int32_t)simt_ldrlx_u32(&g->refused) <= 0 || n == hkv_group_other(a, g)) return false;
+    return (int32_t)simt_add_u32(&g->refused, UINT32_MAX, SIMT_RELAXED) > 0;
+}
+
 /* What became of the member of rule r, when its leader had `outcome`. Where flags tell, the leader says whether the key
  * was present. */
 SIMT_FN uint32_t hkv_member_outcome(const hkv_args *a, uint64_t entry, uint32_t outcome, hkv_rule r)
@@ -200,16 +208,17 @@ typedef struct hkv_told {
 } hkv_told;
 
 /* Member k, which is not the leader: its outcome, its score, and which values it moves. */
-SIMT_FN void hkv_tell(const hkv_args *a, hkv_told *m, const hkv_group *g, uint32_t k, uint32_t n)
+SIMT_FN void hkv_tell(const hkv_args *a, hkv_told *m, hkv_group *g, uint32_t k, uint32_t n)
 {
     uint64_t leader = hkv_group_leader(a, g);
-    uint32_t led = simt_ld_u32(&g->outcome), rank = hkv_member_rank(a, k);
+    bool refused = hkv_member_refused(a, g, n);
+    uint32_t led = refused ? HD_REFUSED : simt_ld_u32(&g->outcome), rank = hkv_member_rank(a, k);
     bool placed = hkv_was_placed(led);
     hkv_one *o = &m->one;
     o->i = a->first + n;
     hkv_rule r = hkv_rule_of(a, o->i);
     o->key = simt_ld_u64(a->key + o->i);
-    o->entry = simt_ld_u64(&g->entry);
+    o->entry = refused ? HKV_NONE : simt_ld_u64(&g->entry);
     o->outcome = hkv_member_outcome(a, o->entry, led, r);
     o->score = hd_on_insert(a->v.policy, hkv_program(a), hkv_score_in(a, o->i));
     if (o->outcome == HD_PINNED)
@@ -248,7 +257,7 @@ SIMT_FN void hkv_follow(simt_tile w, const hkv_args *a, uint64_t *tally, uint32_
     if (valid) {
         uint32_t n = simt_ld_u32(hkv_left(a, HKV_MEMBERS) + k);
         first = simt_ld_u32(hkv_left(a, HKV_FIRST_OF) + k);
-        const hkv_group *g = a->groups.group + first;
+        hkv_group *g = a->groups.group + first;
         simt_st_u32(a->groups.role + n, HKV_SINGLE);
         valid = n != hkv_ranked_item(hkv_group_leader(a, g));
         if (valid) hkv_tell(a, &m, g, k, n);

@@ -40,8 +40,10 @@ SIMT_FN hkv_low hkv_row_low(const uint8_t *row, uint32_t n, bool pairs)
 typedef struct hkv_victim {
     uint64_t entry, key, least; /* its slot, its key and its score when the row was loaded */
     uint64_t second;            /* the least score of the other seven entries of its group */
+    uint64_t others;            /* no other group of its bucket has a lower score */
     uint64_t stays;             /* hkv_place's, of policies that ask for them */
     uint32_t spared;
+    bool at_hand; /* the row has its group */
 } hkv_victim;
 
 /* Which entries of group `number` are pinned, a bit each, for the lanes with `wanted`. */
@@ -74,7 +76,8 @@ SIMT_FN void hkv_row_hide(uint8_t *row, uint32_t pinned)
  * pins: entries are pinned. They do not count, for the victim or for the bounds; *x may stay empty if all others have
  * the highest score. beside: an entry that does not count either; HKV_NONE: all do.
  *
- * Where entries are spared, those with one score are in the order of their slots: a victim's score is its bound. */
+ * Where entries are spared, those with one score are in the order of their slots: a victim's score is its bound, or
+ * below all others. */
 SIMT_FN void hkv_rows_victim(simt_tile w, const hkv_args *a, uint8_t *rows, uint8_t *row, uint64_t b, bool wanted,
                              bool pins, uint64_t beside, hkv_victim *x)
 {
@@ -94,7 +97,8 @@ SIMT_FN void hkv_rows_victim(simt_tile w, const hkv_args *a, uint8_t *rows, uint
         if (wanted) {
             if (pinned) hkv_row_hide(row, pinned);
             hkv_low score = hkv_row_low(row, HKV_BOUNDED, true);
-            if (score.least > (hkv_spares(a) ? bound.least : bound.second)) {
+            bool tie = hkv_spares(a) && score.least == bound.second && score.least > bound.least;
+            if (score.least > bound.second || tie) {
                 simt_strlx_u64(bounds + bound.at, score.least);
             } else {
                 wanted = false;
@@ -103,11 +107,32 @@ SIMT_FN void hkv_rows_victim(simt_tile w, const hkv_args *a, uint8_t *rows, uint
                     x->key = simt_ld_u64((const uint64_t *)(const void *)(row + 16 * score.at));
                     x->least = score.least;
                     x->second = score.second;
+                    x->others = bound.second;
+                    x->at_hand = !v->dual;
                 }
             }
         }
         simt_join();
     }
+}
+
+/* The victim's score has risen to x->least, so the next victim may be in its group, too. True: it is, by the row of the
+ * lane, and below all entries of other groups. Otherwise the bound of the group is its least score. */
+SIMT_FN bool hkv_row_next_victim(const hkv_args *a, uint8_t *row, hkv_victim *x)
+{
+    uint64_t e = x->entry / HKV_BOUNDED * HKV_BOUNDED;
+    if (!x->at_hand) return false;
+    simt_st_u64((uint64_t *)(void *)(row + 16 * (x->entry - e) + 8), x->least);
+    hkv_low score = hkv_row_low(row, HKV_BOUNDED, true);
+    if (score.least >= x->others) {
+        simt_strlx_u64(a->v.bound + e / HKV_BOUNDED, score.least);
+        return false;
+    }
+    x->entry = e + score.at;
+    x->key = simt_ld_u64((const uint64_t *)(const void *)(row + 16 * score.at));
+    x->least = score.least;
+    x->second = score.second;
+    return true;
 }
 
 /* The victim when hkv_rows_victim() found none: the first unpinned entry of bucket b. By the bounds its score is

@@ -54,8 +54,9 @@ SIMT_FN void hkv_count(simt_tile t, const hkv_args *a, const hkv_one *o, hkv_rul
 /* The others of the item's group, which take effect behind it, are counted. One lane. */
 SIMT_FN void hkv_count_others(const hkv_args *a, const hkv_one *o)
 {
+    const hkv_group *g = a->groups.group + o->group;
     if (!hkv_counts_keys(a) || a->groups.pass != HKV_LEADERS) return;
-    hkv_count_uses(a, o, hkv_group_count(a->groups.group + o->group) - 1);
+    hkv_count_uses(a, o, hkv_group_count(g) - 1 - simt_ld_u32(&g->refused));
 }
 
 /* How often a bucket with these counters has counted the key. */
@@ -68,6 +69,34 @@ SIMT_FN_APART uint8_t hkv_counted(const uint64_t *bucket, uint32_t slots, uint64
         if (count < least) least = count;
     }
     return (uint8_t)least;
+}
+
+/* How many more uses of the key change nothing but the number of uses of bucket b. */
+SIMT_FN uint64_t hkv_uses_alike(const hkv_args *a, uint64_t b, uint64_t key)
+{
+    const uint64_t *bucket = hkv_counts_in(a, b);
+    bool most = hkv_counted(bucket, a->v.slots, key) == HKV_COUNT_MOST;
+    return most ? hkv_count_sample(a->v.slots) - 1 - simt_ldrlx_u64(bucket) : 0;
+}
+
+/* The leader of a group was refused, though an entry could have left. True: another item of the group tries next, in
+ * its place. Those in between, which would find the same counters, have been counted, and are refused. One lane. */
+SIMT_FN bool hkv_group_tries_again(const hkv_args *a, const hkv_one *o)
+{
+    hkv_group *g = a->groups.group + o->group;
+    if (!hkv_counts_keys(a) || a->groups.pass != HKV_LEADERS) return false;
+    uint32_t refused = simt_ld_u32(&g->refused) + 1, left = hkv_group_count(g) - refused;
+    uint64_t alike = hkv_uses_alike(a, o->first, o->key);
+    if (a->v.dual) {
+        uint64_t second = hkv_uses_alike(a, o->second, o->key);
+        if (second < alike) alike = second;
+    }
+    if (left < alike) alike = left;
+    hkv_count_uses(a, o, alike);
+    refused += (uint32_t)alike;
+    left -= (uint32_t)alike;
+    simt_st_u32(&g->refused, left ? refused : refused - 1);
+    return left != 0;
 }
 
 #endif

@@ -21,7 +21,8 @@
  *
  *     the key is present    the others, and then the leader: a value that is replaced is the leader's
  *     it is inserted        the leader, and then the others. If the last value or score counts, it is that of `other`
- *     it is refused         all: the leader has the greatest admission score. Items that only add miss
+ *     it is refused         all: the leader has the greatest admission score. Items that only add miss. Where the policy
+ *                           counts keys, an item behind refused ones may be admitted: the leader stands for that one
  *     otherwise             all have the leader's outcome: MISS, PINNED
  *
  * In accum_or_assign with flags, an item hits if its flag is not HD_ASSIGN_NEW, and inserts if it is not HD_ADD. Only
@@ -124,6 +125,7 @@ SIMT_FN void hkv_group_open(const hkv_args *a, hkv_group *g, uint32_t first, uin
     simt_st_u64(&g->admission, 0);
     simt_st_u64(&g->picked, 0);
     if (a->score) simt_st_u64(&g->high, 0);
+    simt_st_u32(&g->refused, 0);
     simt_st_u32(&g->two[0], tell ? 0 : first);
     simt_st_u32(&g->two[1], tell ? 0 : follower);
 }
@@ -490,13 +492,23 @@ SIMT_FN bool hkv_rescores(const hkv_args *a, const hkv_one *o, hkv_rule r)
     return hkv_group_last_hit(a->groups.group + o->group) != HKV_NO_MEMBER;
 }
 
+/* All others of the leader's group were refused: none follows it. */
+SIMT_FN void hkv_group_forget_others(const hkv_args *a, const hkv_one *o)
+{
+    hkv_group *g = a->groups.group + o->group;
+    simt_st_u32(&g->two[0], (uint32_t)(o->i - a->first));
+    simt_st_u32(&g->two[1], (uint32_t)(o->i - a->first));
+}
+
 /* The leader was admitted as a new entry: the hits of the others, and the value that the last of them assigns. What
  * others add comes later (hkv_members_add). */
 SIMT_FN void hkv_group_inserted(const hkv_args *a, hkv_one *o)
 {
     const hkv_group *g = a->groups.group + o->group;
     hkv_rule r = hkv_rule_of(a, o->i);
-    uint32_t n = hkv_group_other(a, g);
+    bool alone = hkv_counts_keys(a) && simt_ld_u32(&g->refused) + 1 == hkv_group_count(g);
+    uint32_t n = alone ? HKV_NO_MEMBER : hkv_group_other(a, g);
+    if (alone) hkv_group_forget_others(a, o);
     if (hkv_keeps_order(a)) simt_st_u64(&a->groups.group[o->group].before, o->score);
     if (n == HKV_NO_MEMBER) return;
     uint64_t other = a->first + n;

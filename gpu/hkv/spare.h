@@ -36,18 +36,19 @@ SIMT_FN void hkv_lower_bound(const hkv_view *v, uint64_t e, uint64_t score)
     if (simt_ldrlx_u64(bound) > score) simt_min_u64(bound, score, SIMT_RELAXED);
 }
 
-/* Entry e with score `least` is about to leave for item o, which has spared so many entries. True: the policy spares
- * the entry, and it has its new score. The score rises, so the bound of its group stays true. */
-SIMT_FN bool hkv_spare(simt_tile t, const hkv_args *a, const hkv_one *o, uint64_t e, uint64_t least, uint32_t spared)
+/* Entry e with score *least is about to leave for item o, which has spared so many entries. True: the policy spares
+ * the entry, and *least is its new score. The score rises, so the bound of its group stays true. */
+SIMT_FN bool hkv_spare(simt_tile t, const hkv_args *a, const hkv_one *o, uint64_t e, uint64_t *least, uint32_t spared)
 {
     if (!hkv_spares(a) || e == HKV_NONE || spared == hkv_spared_most(&a->v, false)) return false;
     hd_score_in in = hkv_score_in(a, o->i);
     in.spared = (uint16_t)spared;
-    uint64_t score = hd_on_evict(a->v.policy, hkv_program(a), least, in, false);
-    if (score == least) return false;
+    uint64_t score = hd_on_evict(a->v.policy, hkv_program(a), *least, in, false);
+    if (score == *least) return false;
     HKV_SYNC(t); /* all lanes have read the scores */
     if (t.rank == 0) simt_strlx_u64(hkv_score_at(&a->v, e), score);
     HKV_SYNC(t);
+    *least = score;
     return true;
 }
 

@@ -93,7 +93,7 @@ SIMT_FN hkv_place hkv_choose(simt_tile t, const hkv_args *a, const hkv_one *o, c
     hkv_place p = hkv_choose_now(t, a, o, first_copy, second_copy);
     if (!hkv_keeps_order(a)) return p;
     uint32_t spared = 0;
-    while (!p.empty && hkv_spare(t, a, o, p.entry, p.least, spared)) {
+    while (!p.empty && hkv_spare(t, a, o, p.entry, &p.least, spared)) {
         p = hkv_choose_now(t, a, o, (const uint64_t *)0, (const uint64_t *)0);
         spared++;
     }
