@@ -365,31 +365,12 @@ SIMT_FN void hkv_coalesced_take(const hkv_args *a, hkv_one *o, hkv_place p)
     hkv_occupy(a, o, p, gone);
 }
 
-/* Eight lanes make room for those of them with `wanted`, one after another: a lane alone would read its bucket word by
- * word, and a warp for one lane leaves the memory idle. */
+/* Each lane with `wanted` makes room for its item: all of them read their buckets at the same time. */
 SIMT_FN void hkv_coalesced_by_queues(const hkv_args *a, hkv_one *o, bool wanted)
 {
-    simt_tile w = simt_tile_of(8);
-    uint32_t left = simt_ballot(w, wanted);
-    simt_sync_tile(w); /* what a lane's lock has acquired, all of them see */
-    while (left) {
-        uint32_t lane = simt_ffs(left) - 1;
-        hkv_room rooms[2];
-        hkv_one s;
-        left &= left - 1;
-        s.i = simt_shfl_u64(w, o->i, lane);
-        s.key = simt_shfl_u64(w, o->key, lane);
-        s.first = simt_shfl_u64(w, o->first, lane);
-        s.second = simt_shfl_u64(w, o->second, lane);
-        s.at_first.empty = simt_shfl_u32(w, o->at_first.empty, lane);
-        s.at_first.empties = simt_shfl_u32(w, o->at_first.empties, lane);
-        s.at_second.empty = simt_shfl_u32(w, o->at_second.empty, lane);
-        s.at_second.empties = simt_shfl_u32(w, o->at_second.empties, lane);
-        hkv_place p = hkv_make_room_by_queues(w, a, &s, rooms);
-        simt_sync_tile(w); /* all have read what the lane overwrites */
-        if (w.rank == lane) hkv_coalesced_take(a, o, p);
-        simt_join();
-    }
+    hkv_room rooms[2];
+    if (wanted) hkv_coalesced_take(a, o, hkv_make_room_by_queues(simt_tile_of(1), a, o, rooms));
+    simt_join();
 }
 
 /* The lanes with `evicts` look for a victim in their buckets, which are full, and refuse or evict. */
@@ -398,7 +379,6 @@ SIMT_FN void hkv_coalesced_make_room(simt_tile w, const hkv_args *a, uint32_t lo
 {
     if (hkv_has_queues(a)) {
         hkv_coalesced_by_queues(a, o, evicts);
-        simt_join();
         return;
     }
     hkv_victim x = hkv_coalesced_victim(w, a, rows, row, o, evicts);

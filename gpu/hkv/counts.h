@@ -16,13 +16,16 @@ SIMT_FN_APART void hkv_count_in(uint64_t *bucket, uint32_t slots, uint64_t key, 
 {
     enum { ALL_ARE_ZERO = 4 };
     const uint64_t sample = hkv_count_sample(slots), h = hkv_count_hash(key);
-    uint64_t *group = bucket + hkv_count_at(slots, h), uses = simt_ldrlx_u64(bucket);
+    uint64_t *group = bucket + hkv_count_at(slots, h), uses = simt_ldrlx_u64(bucket), word[HKV_COUNT_ROWS];
     for (uint32_t halved = 0; n; halved++) {
         uint64_t more = n < sample - uses ? n : sample - uses;
+        SIMT_UNROLL
+        for (uint32_t row = 0; row < HKV_COUNT_ROWS; row++) word[row] = simt_ldrlx_u64(group + row);
+        SIMT_UNROLL
         for (uint32_t row = 0; row < HKV_COUNT_ROWS; row++) {
             uint32_t shift = hkv_count_shift(h, row);
-            uint64_t word = simt_ldrlx_u64(group + row), left = HKV_COUNT_MOST - (word >> shift & HKV_COUNT_MOST);
-            simt_strlx_u64(group + row, word + ((more < left ? more : left) << shift));
+            uint64_t left = HKV_COUNT_MOST - (word[row] >> shift & HKV_COUNT_MOST);
+            simt_strlx_u64(group + row, word[row] + ((more < left ? more : left) << shift));
         }
         uses += more;
         n -= more;
@@ -30,8 +33,14 @@ SIMT_FN_APART void hkv_count_in(uint64_t *bucket, uint32_t slots, uint64_t key, 
         uses /= 2;
         uint32_t first = halved < ALL_ARE_ZERO ? 4 : (uint32_t)(group - bucket),
                  last = halved < ALL_ARE_ZERO ? hkv_count_words(slots) : first + HKV_COUNT_ROWS;
-        for (uint32_t i = first; i < last; i++)
-            simt_strlx_u64(bucket + i, hkv_counts_halved(simt_ldrlx_u64(bucket + i)));
+        SIMT_ROLLED
+        for (uint32_t i = first; i < last; i += HKV_COUNT_ROWS) {
+            SIMT_UNROLL
+            for (uint32_t row = 0; row < HKV_COUNT_ROWS; row++) word[row] = simt_ldrlx_u64(bucket + i + row);
+            SIMT_UNROLL
+            for (uint32_t row = 0; row < HKV_COUNT_ROWS; row++)
+                simt_strlx_u64(bucket + i + row, hkv_counts_halved(word[row]));
+        }
     }
     simt_strlx_u64(bucket, uses);
 }

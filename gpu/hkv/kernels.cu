@@ -218,7 +218,7 @@ static const hd_kernel_entry shared[] = {
 static const hd_kernel_entry *special_of(const hd_variant *variant, const hd_variant_row *row, const hkv_args *a)
 {
     if (variant == &hkv_variant_direct && a->fetch.entry) return nullptr;
-    return hkv_special_among(specials, sizeof specials / sizeof *specials, variant, row, a);
+    return hkv_special_among(specials, sizeof specials / sizeof *specials, variant, row, a, false);
 }
 
 extern "C" const void *hkv_cuda_entry(uint32_t kernel, const void *args)
