@@ -60,7 +60,8 @@ void model_count(model *m, uint64_t key)
             uint8_t *c = counter(m, b[k], key, row);
             if (*c < MOST) ++*c;
         }
-        if (++m->counts[b[k]].uses < 10 * (uint64_t)m->slots) continue;
+        if (++m->counts[b[k]].uses < 10 * (uint64_t)n * m->slots)
+            continue; /* in two buckets, ten for each slot of both */
         m->counts[b[k]].uses /= 2;
         for (uint64_t i = 0; i < groups(m) * ROWS * WIDTH; i++) m->counts[b[k]].of[i] /= 2;
     }

@@ -12,10 +12,10 @@
 SIMT_FN uint64_t *hkv_counts_in(const hkv_args *a, uint64_t b) { return a->v.count + b * hkv_count_words(a->v.slots); }
 
 /* One lane: a bucket with these counters counts n uses of the key. After four halvings all other counters are 0. */
-SIMT_FN_APART void hkv_count_in(uint64_t *bucket, uint32_t slots, uint64_t key, uint64_t n)
+SIMT_FN_APART void hkv_count_in(uint64_t *bucket, uint32_t slots, bool dual, uint64_t key, uint64_t n)
 {
     enum { ALL_ARE_ZERO = 4 };
-    const uint64_t sample = hkv_count_sample(slots), h = hkv_count_hash(key);
+    const uint64_t sample = hkv_count_sample(slots, dual), h = hkv_count_hash(key);
     uint64_t *group = bucket + hkv_count_at(slots, h), uses = simt_ldrlx_u64(bucket), word[HKV_COUNT_ROWS];
     for (uint32_t halved = 0; n; halved++) {
         uint64_t more = n < sample - uses ? n : sample - uses;
@@ -48,8 +48,8 @@ SIMT_FN_APART void hkv_count_in(uint64_t *bucket, uint32_t slots, uint64_t key, 
 /* Counts n uses of the item's key: it holds its buckets. */
 SIMT_FN void hkv_count_uses(const hkv_args *a, const hkv_one *o, uint64_t n)
 {
-    hkv_count_in(hkv_counts_in(a, o->first), a->v.slots, o->key, n);
-    if (a->v.dual) hkv_count_in(hkv_counts_in(a, o->second), a->v.slots, o->key, n);
+    hkv_count_in(hkv_counts_in(a, o->first), a->v.slots, a->v.dual, o->key, n);
+    if (a->v.dual) hkv_count_in(hkv_counts_in(a, o->second), a->v.slots, true, o->key, n);
 }
 
 /* Counts the item, if its operation may insert. */
@@ -85,7 +85,7 @@ SIMT_FN uint64_t hkv_uses_alike(const hkv_args *a, uint64_t b, uint64_t key)
 {
     const uint64_t *bucket = hkv_counts_in(a, b);
     bool most = hkv_counted(bucket, a->v.slots, key) == HKV_COUNT_MOST;
-    return most ? hkv_count_sample(a->v.slots) - 1 - simt_ldrlx_u64(bucket) : 0;
+    return most ? hkv_count_sample(a->v.slots, a->v.dual) - 1 - simt_ldrlx_u64(bucket) : 0;
 }
 
 /* The leader of a group was refused, though an entry could have left. True: another item of the group tries next, in

@@ -21,8 +21,8 @@
  *
  *     the key is present    the others, and then the leader: a value that is replaced is the leader's
  *     it is inserted        the leader, and then the others. If the last value or score counts, it is that of `other`
- *     it is refused         all: the leader has the greatest admission score. Items that only add miss. Where the policy
- *                           counts keys, an item behind refused ones may be admitted: the leader stands for that one
+ *     it is refused         all: the leader has the greatest admission score. Items that only add miss. If keys are
+ *                           counted, an item behind refused ones may be admitted: the leader stands for that one
  *     otherwise             all have the leader's outcome: MISS, PINNED
  *
  * In accum_or_assign with flags, an item hits if its flag is not HD_ASSIGN_NEW, and inserts if it is not HD_ADD. Only

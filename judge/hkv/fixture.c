@@ -192,7 +192,7 @@ static void fill_counts(const fixture *s)
 {
     const hkv_view *v = hkv_fixture_view(s);
     hd_rng g = hd_rng_from(s->c[0].seed ^ 0x636f756e7473u);
-    const uint64_t words = hkv_count_words(v->slots), sample = hkv_count_sample(v->slots);
+    const uint64_t words = hkv_count_words(v->slots), sample = hkv_count_sample(v->slots, v->dual);
     for (uint64_t i = 0; v->count && i < hkv_counts_of(v); i++) {
         bool counter = i % words >= 4;
         uint64_t sparse = hd_rng_next(&g) & hd_rng_next(&g);

@@ -217,8 +217,9 @@ HD_FN uint32_t hkv_count_mask(uint32_t slots)
 }
 HD_FN uint32_t hkv_count_words(uint32_t slots) { return 4 * (hkv_count_mask(slots) + 2); }
 
-/* After so many uses of a bucket its counters are halved. */
-HD_FN uint64_t hkv_count_sample(uint32_t slots) { return 10ull * slots; }
+/* After so many uses of a bucket its counters are halved: ten for each slot that its keys have. In dual mode they have
+ * two buckets, and each use counts in both. */
+HD_FN uint64_t hkv_count_sample(uint32_t slots, bool dual) { return (dual ? 20ull : 10ull) * slots; }
 
 /* Where the counters of a key are: a hash, of which follow the first word of its group in the bucket, and the shift in
  * each word. */

@@ -23,7 +23,7 @@ static void count_in(const hkv_view *v, uint64_t b, uint64_t h)
         uint32_t shift = hkv_count_shift(h, row);
         if ((group[row] >> shift & HKV_COUNT_MOST) < HKV_COUNT_MOST) group[row] += 1ull << shift;
     }
-    if (++*counted < hkv_count_sample(v->slots)) return;
+    if (++*counted < hkv_count_sample(v->slots, v->dual)) return;
     *counted /= 2;
     for (uint32_t i = 4; i < words; i++) counted[i] = hkv_counts_halved(counted[i]);
 }
