@@ -89,9 +89,11 @@ SIMT_FN uint64_t hkv_uses_alike(const hkv_args *a, uint64_t b, uint64_t key)
 }
 
 /* The leader of a group was refused, though an entry could have left. True: another item of the group tries next, in
- * its place. Those in between, which would find the same counters, have been counted, and are refused. One lane. */
+ * its place. Those in between, which would find the same counters, have been counted, and are refused. After so many
+ * samples all other counters are 0 since two halvings, so that those of the key repeat: none is admitted. One lane. */
 SIMT_FN bool hkv_group_tries_again(const hkv_args *a, const hkv_one *o)
 {
+    enum { OVER_AND_OVER = 4 };
     hkv_group *g = a->groups.group + o->group;
     if (!hkv_counts_keys(a) || a->groups.pass != HKV_LEADERS) return false;
     uint32_t refused = simt_ld_u32(&g->refused) + 1, left = hkv_group_count(g) - refused;
@@ -100,7 +102,7 @@ SIMT_FN bool hkv_group_tries_again(const hkv_args *a, const hkv_one *o)
         uint64_t second = hkv_uses_alike(a, o->second, o->key);
         if (second < alike) alike = second;
     }
-    if (left < alike) alike = left;
+    if (left < alike || refused >= OVER_AND_OVER * hkv_count_sample(a->v.slots, a->v.dual)) alike = left;
     hkv_count_uses(a, o, alike);
     refused += (uint32_t)alike;
     left -= (uint32_t)alike;
