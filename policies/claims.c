@@ -448,7 +448,13 @@ static bool earlier_shows(search *s, uint64_t old, hd_score_in in)
            on_hit(s, on_hit(s, insert, in), early) != on_hit(s, insert, early);
 }
 
-/* Whether another item of the key, or another bucket, has what an item that may be refused must not tell. */
+static uint64_t queue_function(const search *s, uint32_t function, uint64_t old, hd_score_in in)
+{
+    return hd_queue_function(s->policy, s->program, function, old, in);
+}
+
+/* Whether another item of the key, another bucket, or a later count has what an item that may be refused must not
+ * tell. */
 static bool refuses_by_item(search *s, hd_score_in in)
 {
     if (admission(s, in) == UINT64_MAX) return false;
@@ -457,6 +463,11 @@ static bool refuses_by_item(search *s, hd_score_in in)
     other.now = other.tick = some_u64(s);
     if (has_queues(s)) some_bucket(s, &there);
     there.least = some_u64(s);
+    hd_score_in later = in;
+    later.freq = any_u64(s) & 15;
+    later.freq_old = any_u64(s) & 15;
+    if (has_queues(s) && queue_function(s, HD_UPPER_FIRST, 0, in) != queue_function(s, HD_UPPER_FIRST, 0, later))
+        return true;
     return admission(s, in) != admission(s, other) || on_insert(s, in) != on_insert(s, there) ||
            hd_on_evict(s->policy, s->program, in.least, in, has_queues(s)) != in.least;
 }
@@ -476,11 +487,6 @@ static bool reads_least(search *s, hd_score_in in)
     hd_score_in other = in;
     other.least = some_u64(s);
     return on_insert(s, in) != on_insert(s, other);
-}
-
-static uint64_t queue_function(const search *s, uint32_t function, uint64_t old, hd_score_in in)
-{
-    return hd_queue_function(s->policy, s->program, function, old, in);
 }
 
 /* Whether an answer depends on how often keys came. */

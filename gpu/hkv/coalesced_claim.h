@@ -346,14 +346,15 @@ SIMT_FN void hkv_coalesced_stays(simt_tile w, const hkv_args *a, uint8_t *rows, 
     simt_join();
 }
 
-/* A policy with queues: the lane's item takes slot p, under its locks, or is refused. UNDECIDED: the next item of its
- * group tries. */
+/* A policy with queues: the lane's item takes slot p, under its locks, or is refused. If it leads a group, its items
+ * try one after another. */
 SIMT_FN void hkv_coalesced_take(const hkv_args *a, hkv_one *o, hkv_place p)
 {
     bool admitted = hkv_admit(a, o, p);
-    if (!admitted && p.entry != HKV_NONE && hkv_group_tries_again(a, o)) {
-        hkv_undecide(o);
-        return;
+    while (!admitted && p.entry != HKV_NONE && hkv_group_tries_again(a, o)) {
+        hkv_count_uses(a, o, 1);
+        hkv_room_counts_again(a, o, &p);
+        admitted = hkv_admit(a, o, p);
     }
     uint64_t gone = admitted && !p.empty ? simt_ldrlx_u64(hkv_key_at(&a->v, p.entry)) : 0;
     simt_ticket(o->i, o->outcome, gone, admitted ? o->entry : HKV_NONE);

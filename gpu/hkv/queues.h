@@ -253,6 +253,14 @@ SIMT_FN uint64_t hkv_first_to_leave(simt_tile t, const hkv_args *a, hkv_room *q,
     return at == UINT32_MAX ? HKV_NONE : hkv_entry(&a->v, q->bucket, at);
 }
 
+/* The key of item o was counted once more since it got slot p: the room's counts. */
+SIMT_FN void hkv_room_counts_again(const hkv_args *a, const hkv_one *o, const hkv_place *p)
+{
+    const uint64_t *bucket = hkv_counts_in(a, p->room->bucket);
+    p->room->in.freq = hkv_counted(bucket, a->v.slots, o->key);
+    p->room->in.freq_old = hkv_counted(bucket, a->v.slots, simt_ldrlx_u64(hkv_key_at(&a->v, p->entry)));
+}
+
 /* The policy moves entry e, which has score `old`: it has its new score. */
 SIMT_FN bool hkv_moves(simt_tile t, const hkv_args *a, const hkv_room *q, uint64_t e, uint64_t old)
 {
