@@ -39,7 +39,7 @@ result $? "nm lists as many ($(wc -l <"$work/kernels"))"
 # A definition is the first argument of a macro that makes kernels, or a __global__ function. An entry of a table is the name
 # as a value in braces: after "{" or "," or "=", before "," or "}". A row of kernels.inc is both.
 row='(^|:)[A-Z_]+_KERNEL\([A-Z]+_NUMBER_[a-z_]+, '
-defined() { grep -E ":(static )?(SIMT_KERNEL|SIMT_ENTRY|[A-Z]+_SPECIAL)\\($1,|__global__ .*\\b$1\\(|$row$1," "$work/lines" | grep -q .; }
+defined() { grep -E ":(static )?(SIMT_KERNEL|SIMT_ENTRY|[A-Z]+_SPECIAL(_QUEUES)?)\\($1,|__global__ .*\\b$1\\(|$row$1," "$work/lines" | grep -q .; }
 listed() {
   ! grep -qE "$row$1," "$work/lines" || return 0
   sed 's/^[^:]*://' "$work/lines" | grep -vE '^(static )?[A-Z_]+\(' | grep -qE "(^|[{,=]) *$1 *([,}]|\$)"
