@@ -256,9 +256,9 @@ SIMT_FN uint64_t hkv_first_to_leave(simt_tile t, const hkv_args *a, hkv_room *q,
 /* The key of item o was counted once more since it got slot p: the room's counts. */
 SIMT_FN void hkv_room_counts_again(const hkv_args *a, const hkv_one *o, const hkv_place *p)
 {
-    const uint64_t *bucket = hkv_counts_in(a, p->room->bucket);
-    p->room->in.freq = hkv_counted(bucket, a->v.slots, o->key);
-    p->room->in.freq_old = hkv_counted(bucket, a->v.slots, simt_ldrlx_u64(hkv_key_at(&a->v, p->entry)));
+    hkv_room *q = p->room;
+    q->in.freq = hkv_counted(hkv_counts_in(a, q->bucket), a->v.slots, o->key);
+    q->in.freq_old = hkv_counted_entry(a, q, (uint32_t)(p->entry % a->v.slots));
 }
 
 /* The policy moves entry e, which has score `old`: it has its new score. */
